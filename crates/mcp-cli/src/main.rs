@@ -1,0 +1,2 @@
+//! The `mcp` command.
+fn main() {}

@@ -1,0 +1,5 @@
+//! The types of the Model Context Protocol in every revision.
+
+mod revision;
+
+pub use revision::{Era, Revision, Revisions};

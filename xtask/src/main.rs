@@ -1,0 +1,2 @@
+//! Tasks that cross crates.
+fn main() {}
