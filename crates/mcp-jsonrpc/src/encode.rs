@@ -4,10 +4,12 @@
 //! came from elsewhere may (between tokens), and [`compact`] takes them out.
 
 use bytes::{BufMut, BytesMut};
+use memchr::memchr2;
 
 use crate::error::ErrorObject;
 use crate::id::RequestId;
 use crate::raw::RawJson;
+use crate::scan::plain_run;
 
 /// How to say that an error answers no readable request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +25,13 @@ pub fn string(out: &mut BytesMut, text: &str) {
     let mut rest = text.as_bytes();
     out.reserve(rest.len() + 2);
     out.put_u8(b'"');
-    while let Some(at) = rest.iter().position(|&b| b < 0x20 || b == b'"' || b == b'\\') {
-        out.put_slice(&rest[..at]);
-        match rest[at] {
+    loop {
+        let (plain, special) = rest.split_at(plain_run(rest));
+        out.put_slice(plain);
+        let Some((&byte, after)) = special.split_first() else {
+            break;
+        };
+        match byte {
             b'"' => out.put_slice(b"\\\""),
             b'\\' => out.put_slice(b"\\\\"),
             b'\n' => out.put_slice(b"\\n"),
@@ -38,9 +44,8 @@ pub fn string(out: &mut BytesMut, text: &str) {
                 out.put_u8(HEX[usize::from(other & 15)]);
             }
         }
-        rest = &rest[at + 1..];
+        rest = after;
     }
-    out.put_slice(rest);
     out.put_u8(b'"');
 }
 
@@ -137,27 +142,87 @@ pub fn error(out: &mut BytesMut, request_id: Result<&RequestId, NoId>, error: &E
 }
 
 /// The same value without the white space between its tokens, so without raw line breaks. Returns the value
-/// itself where there is nothing to strip.
+/// itself where it has no line breaks.
 pub fn compact(value: &RawJson) -> RawJson {
     let bytes = value.as_bytes();
-    if !bytes.iter().any(|&b| b == b'\n' || b == b'\r') {
+    if memchr2(b'\n', b'\r', bytes).is_none() {
         return value.clone();
     }
     let mut out = BytesMut::with_capacity(bytes.len());
-    let (mut in_string, mut escaped) = (false, false);
-    for &b in bytes {
-        if in_string {
-            out.put_u8(b);
-            match b {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
+    let mut rest = bytes;
+    while let Some(&byte) = rest.first() {
+        let token = match byte {
+            b' ' | b'\t' | b'\n' | b'\r' => {
+                rest = &rest[1..];
+                continue;
             }
-        } else if !matches!(b, b' ' | b'\t' | b'\n' | b'\r') {
-            in_string = b == b'"';
-            out.put_u8(b);
-        }
+            b'"' => string_length(rest),
+            _ => rest
+                .iter()
+                .position(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'"'))
+                .unwrap_or(rest.len()),
+        };
+        out.put_slice(&rest[..token]);
+        rest = &rest[token..];
     }
     RawJson::trusted(out.freeze())
+}
+
+/// The length of the string that `bytes` begins with, its quotes included.
+fn string_length(bytes: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = memchr2(b'"', b'\\', &bytes[at..]) {
+        at += found + 1;
+        if bytes[at - 1] == b'"' {
+            return at;
+        }
+        // What follows a backslash never ends the string.
+        at = (at + 1).min(bytes.len());
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str) -> BytesMut {
+        let mut out = BytesMut::new();
+        string(&mut out, text);
+        out
+    }
+
+    #[test]
+    fn strings_are_written_as_serde_json_writes_them_but_for_short_escapes() {
+        for text in [
+            "",
+            "plain",
+            "a\"b\\c",
+            "\n\r\t",
+            "é—🙂",
+            &"long ".repeat(50),
+            &format!("{}\n", "x".repeat(100)),
+        ] {
+            assert_eq!(written(text), serde_json::to_string(text).unwrap());
+        }
+        assert_eq!(written("\u{1}\u{8}\u{1f}"), r#""\u0001\u0008\u001f""#);
+    }
+
+    #[test]
+    fn p013_a_text_with_line_breaks_makes_one_line() {
+        assert!(!written("one\ntwo\r\nthree").contains(&b'\n'));
+        let pretty = RawJson::from_text("{\n  \"a b\": [1,\r\n 2],\t\"c \\\\\": \"\\\" \"\n}").unwrap();
+        assert_eq!(compact(&pretty).as_str(), r#"{"a b":[1,2],"c \\":"\" "}"#);
+        let plain = RawJson::from_text("[1, 2]").unwrap();
+        assert_eq!(compact(&plain), plain);
+    }
+
+    #[test]
+    fn p031_integers_are_written_exactly() {
+        for number in [0, 7, -5, 1_774_232_524_389, i64::MAX, i64::MIN] {
+            let mut out = BytesMut::new();
+            integer(&mut out, number);
+            assert_eq!(out, number.to_string());
+        }
+    }
 }

@@ -116,10 +116,11 @@ impl Call {
         match &self.params {
             Some(params) if start < end => {
                 let bytes = &params.as_bytes()[start as usize..end as usize];
-                if bytes.first() == Some(&b'"') && !bytes.contains(&b'\\') {
-                    if let Ok(text) = std::str::from_utf8(&bytes[1..bytes.len() - 1]) {
-                        return Ok(Some(Cow::Borrowed(text)));
-                    }
+                if bytes.first() == Some(&b'"')
+                    && !bytes.contains(&b'\\')
+                    && let Ok(text) = std::str::from_utf8(&bytes[1..bytes.len() - 1])
+                {
+                    return Ok(Some(Cow::Borrowed(text)));
                 }
                 serde_json::from_slice::<String>(bytes)
                     .map(|text| Some(Cow::Owned(text)))
