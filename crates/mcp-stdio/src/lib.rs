@@ -1,1 +1,4 @@
 //! Placeholder docs.
+
+#[cfg(feature = "process")]
+pub mod process;
