@@ -133,10 +133,14 @@ impl Call {
     /// Parses the parameters; absent ones as `{}`, and an empty array likewise.
     ///
     /// # Errors
-    /// When they have not the shape of `T`.
+    /// When they have not the shape of `T`, or are an array with elements: MCP has parameters by name only, and
+    /// serde would fill a struct by position.
     pub fn parse<'a, T: serde::Deserialize<'a>>(&'a self) -> Result<T, ParseError> {
         match &self.params {
-            Some(params) if params.as_bytes() != b"[]" => params.parse(),
+            Some(params) if params.is_object() => params.parse(),
+            Some(params) if !params.is_empty_array() => Err(ParseError::new(serde::de::Error::custom(
+                "params are not an object",
+            ))),
             _ => serde_json::from_slice(b"{}").map_err(ParseError::new),
         }
     }

@@ -117,6 +117,11 @@ impl RawJson {
         self.kind() == JsonKind::Object
     }
 
+    pub(crate) fn is_empty_array(&self) -> bool {
+        let inner = self.0.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]"));
+        inner.is_some_and(|inner| inner.trim_ascii().is_empty())
+    }
+
     /// Whether this is `null`.
     pub fn is_null(&self) -> bool {
         self.kind() == JsonKind::Null
@@ -140,6 +145,8 @@ impl fmt::Display for RawJson {
     }
 }
 
+/// Written as it is by serde_json. Costs one more walk over the bytes, as serde_json takes raw text from nobody
+/// unchecked; the functions of [`encode`](crate::encode) take it without.
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serde_json::from_slice::<&RawValue>(&self.0)
