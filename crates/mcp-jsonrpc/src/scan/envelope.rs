@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::reader::{Reader, Syntax};
+use super::reader::{Reader, Stop};
 use crate::error::{ErrorObject, Peerhood, ScanError, ScanErrorKind};
 use crate::id::RequestId;
 use crate::limits::Limits;
@@ -53,7 +53,7 @@ pub(super) fn message(
     reader: &mut Reader<'_>,
     frame: &Bytes,
     limits: &Limits,
-) -> Result<Result<Message, ScanError>, Syntax> {
+) -> Result<Result<Message, ScanError>, Stop> {
     let mut members = walk(reader)?;
     if members.depth > limits.max_depth {
         members.fault = Some((ScanErrorKind::TooDeep, "nested too deep", members.start));
@@ -66,7 +66,7 @@ pub(super) fn not_an_object(at: usize) -> ScanError {
     ScanError::plain(ScanErrorKind::Envelope, "a message must be an object", at)
 }
 
-fn walk(reader: &mut Reader<'_>) -> Result<Members, Syntax> {
+fn walk(reader: &mut Reader<'_>) -> Result<Members, Stop> {
     let mut members = Members {
         start: reader.at,
         ..Members::default()
@@ -79,9 +79,9 @@ fn walk(reader: &mut Reader<'_>) -> Result<Members, Syntax> {
             let key_at = reader.at;
             let name = position(reader.key()?);
             let object = reader.next_token() == Some(b'{');
-            let span = match name {
+            let start = reader.at;
+            match name {
                 Some(PARAMS) if object => {
-                    let start = reader.at;
                     let params = params(reader)?;
                     inner = inner.max(params.depth);
                     if let Some(at) = params.twice {
@@ -92,16 +92,11 @@ fn walk(reader: &mut Reader<'_>) -> Result<Members, Syntax> {
                         ));
                     }
                     members.params = params;
-                    start..reader.at
                 }
-                _ => {
-                    let (span, depth) = reader.value()?;
-                    inner = inner.max(depth);
-                    span
-                }
-            };
+                _ => inner = inner.max(reader.value()?),
+            }
             if let Some(name) = name
-                && members.spans[name].replace(span).is_some()
+                && members.spans[name].replace(start..reader.at).is_some()
             {
                 members.id_twice |= name == ID;
                 members
@@ -134,7 +129,7 @@ fn position(raw: &[u8]) -> Option<usize> {
 }
 
 /// Reads the params object at whose brace the reader stands.
-pub(super) fn params(reader: &mut Reader<'_>) -> Result<Params, Syntax> {
+pub(super) fn params(reader: &mut Reader<'_>) -> Result<Params, Stop> {
     let start = reader.at;
     let offset = |at: usize| u32::try_from(at - start).unwrap_or_default();
     let mut found = Params::default();
@@ -145,14 +140,15 @@ pub(super) fn params(reader: &mut Reader<'_>) -> Result<Params, Syntax> {
             reader.next_token();
             let key_at = reader.at;
             let key = param_key(reader.key()?);
-            let (span, depth) = reader.value()?;
-            inner = inner.max(depth);
+            reader.next_token();
+            let value_at = reader.at;
+            inner = inner.max(reader.value()?);
             if let Some(key) = key {
                 let slot = &mut found.keys[key as usize];
                 if slot.1 > 0 {
                     found.twice.get_or_insert(key_at);
                 }
-                *slot = (offset(span.start), offset(span.end));
+                *slot = (offset(value_at), offset(reader.at));
             }
             if !reader.more(b'}')? {
                 break;
@@ -364,7 +360,7 @@ fn error_object(frame: &Bytes, span: Range<usize>) -> Result<ErrorObject, Fault>
     let mut found = [const { None }; 3];
     let mut reader = Reader::new(&frame[..span.end]);
     reader.at = span.start + 1;
-    let mut read = || -> Result<(), Syntax> {
+    let mut read = || -> Result<(), Stop> {
         if reader.take(b'}') {
             return Ok(());
         }
@@ -374,11 +370,14 @@ fn error_object(frame: &Bytes, span: Range<usize>) -> Result<ErrorObject, Fault>
                 Some(name) => Cow::Owned(name.into_bytes()),
                 None => Cow::Borrowed(key),
             };
-            let (value, _) = reader.value()?;
+            reader.next_token();
+            let value_at = reader.at;
+            reader.value()?;
+            let value = Some(value_at..reader.at);
             match &*key {
-                b"code" => found[0] = Some(value),
-                b"message" => found[1] = Some(value),
-                b"data" => found[2] = Some(value),
+                b"code" => found[0] = value,
+                b"message" => found[1] = value,
+                b"data" => found[2] = value,
                 _ => {}
             }
             if !reader.more(b'}')? {
@@ -386,7 +385,7 @@ fn error_object(frame: &Bytes, span: Range<usize>) -> Result<ErrorObject, Fault>
             }
         }
     };
-    read().map_err(|syntax| fault(syntax.what))?;
+    read().map_err(|Stop| fault("the error is not readable"))?;
     let [code, message, data] = found;
     let is_null = |value: &Range<usize>| frame[value.start] == b'n';
     let code = code

@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::message::{Frame, ParamKey};
 use crate::raw::RawJson;
 
-use reader::{Reader, Syntax};
+use reader::{Reader, Stop};
 pub(crate) use text::plain_run;
 
 /// Reads one frame in one pass.
@@ -26,24 +26,29 @@ pub(crate) use text::plain_run;
 pub fn scan(frame: Bytes, limits: &Limits) -> Result<Frame, ScanError> {
     check_bytes(&frame, limits)?;
     let mut reader = Reader::new(&frame);
-    let first = reader.next_token();
-    let start = reader.at;
-    match first {
-        Some(b'{') => {
-            let message = envelope::message(&mut reader, &frame, limits)?;
-            reader.end()?;
-            message.map(Frame::One)
-        }
-        Some(b'[') => batch(&mut reader, &frame, limits),
-        _ => {
-            reader.value()?;
-            reader.end()?;
-            Err(envelope::not_an_object(start))
-        }
+    match whole(&mut reader, &frame, limits) {
+        Ok(result) => result,
+        Err(Stop) => Err(syntax(&reader)),
     }
 }
 
-fn batch(reader: &mut Reader<'_>, frame: &Bytes, limits: &Limits) -> Result<Frame, ScanError> {
+/// Reads a frame to its end. The outer error is one of syntax, here as everywhere below.
+fn whole(reader: &mut Reader<'_>, frame: &Bytes, limits: &Limits) -> Result<Result<Frame, ScanError>, Stop> {
+    let first = reader.next_token();
+    let start = reader.at;
+    let result = match first {
+        Some(b'{') => envelope::message(reader, frame, limits)?.map(Frame::One),
+        Some(b'[') => batch(reader, frame, limits)?,
+        _ => {
+            reader.value()?;
+            Err(envelope::not_an_object(start))
+        }
+    };
+    reader.end()?;
+    Ok(result)
+}
+
+fn batch(reader: &mut Reader<'_>, frame: &Bytes, limits: &Limits) -> Result<Result<Frame, ScanError>, Stop> {
     let start = reader.at;
     reader.at += 1;
     let mut messages = Vec::new();
@@ -51,43 +56,49 @@ fn batch(reader: &mut Reader<'_>, frame: &Bytes, limits: &Limits) -> Result<Fram
     if !reader.take(b']') {
         loop {
             count += 1;
+            let first = reader.next_token();
+            let at = reader.at;
             // What is over the limit is still checked for syntax, but not kept.
             if count > limits.max_batch {
                 reader.value()?;
-            } else if reader.next_token() == Some(b'{') {
+            } else if first == Some(b'{') {
                 messages.push(envelope::message(reader, frame, limits)?);
             } else {
-                let (span, _) = reader.value()?;
-                messages.push(Err(envelope::not_an_object(span.start)));
+                reader.value()?;
+                messages.push(Err(envelope::not_an_object(at)));
             }
             if !reader.more(b']')? {
                 break;
             }
         }
     }
-    reader.end()?;
-    let bad = |what: &'static str| ScanError::plain(ScanErrorKind::BadBatch, what, start);
-    match count {
-        0 => Err(bad("an empty batch")),
-        _ if count > limits.max_batch => Err(bad("too many messages in one batch")),
+    let bad = |what: &'static str| Err(ScanError::plain(ScanErrorKind::BadBatch, what, start));
+    Ok(match count {
+        0 => bad("an empty batch"),
+        _ if count > limits.max_batch => bad("too many messages in one batch"),
         _ => Ok(Frame::Batch(messages)),
-    }
+    })
 }
 
 /// Checks bytes that should hold one value, and cuts off the white space around it.
 pub(crate) fn value(bytes: Bytes, limits: &Limits) -> Result<RawJson, ScanError> {
     check_bytes(&bytes, limits)?;
     let mut reader = Reader::new(&bytes);
-    let (span, depth) = reader.value()?;
-    reader.end()?;
-    if depth > limits.max_depth {
-        return Err(ScanError::plain(
-            ScanErrorKind::TooDeep,
-            "nested too deep",
-            span.start,
-        ));
+    reader.next_token();
+    let start = reader.at;
+    let mut read = || {
+        let depth = reader.value()?;
+        let end = reader.at;
+        reader.end()?;
+        Ok((depth, end))
+    };
+    match read() {
+        Ok((depth, _)) if depth > limits.max_depth => {
+            Err(ScanError::plain(ScanErrorKind::TooDeep, "nested too deep", start))
+        }
+        Ok((_, end)) => Ok(RawJson::trusted(bytes.slice(start..end))),
+        Err(Stop) => Err(syntax(&reader)),
     }
-    Ok(RawJson::trusted(bytes.slice(span)))
 }
 
 /// Finds the known members of params that are already known to be valid JSON. The last of several wins.
@@ -136,8 +147,7 @@ impl ScanError {
     }
 }
 
-impl From<Syntax> for ScanError {
-    fn from(error: Syntax) -> Self {
-        Self::plain(ScanErrorKind::Syntax, error.what, error.at)
-    }
+/// The error that the reader stopped for.
+fn syntax(reader: &Reader<'_>) -> ScanError {
+    ScanError::plain(ScanErrorKind::Syntax, reader.wrong, reader.at)
 }

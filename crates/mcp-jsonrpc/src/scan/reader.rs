@@ -1,29 +1,32 @@
 //! The grammar of JSON (RFC 8259), over bytes that are already known to be UTF-8.
 
-use std::ops::Range;
-
 use super::text::plain_run;
 
-/// Where and why the bytes are no JSON.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Syntax {
-    pub(super) at: usize,
-    pub(super) what: &'static str,
-}
+/// The bytes are no JSON; [`Reader::wrong`] knows why. Empty, so that results stay in registers.
+#[derive(Debug)]
+pub(super) struct Stop;
 
 /// Walks over bytes and checks them against the grammar. Never recurses, whatever the input's depth.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     pub(super) at: usize,
+    /// What the reader stopped for, at `at`.
+    pub(super) wrong: &'static str,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0 }
+        Self {
+            bytes,
+            at: 0,
+            wrong: "",
+        }
     }
 
-    pub(super) fn syntax<T>(&self, what: &'static str) -> Result<T, Syntax> {
-        Err(Syntax { at: self.at, what })
+    #[cold]
+    fn stop<T>(&mut self, wrong: &'static str) -> Result<T, Stop> {
+        self.wrong = wrong;
+        Err(Stop)
     }
 
     #[inline]
@@ -51,29 +54,31 @@ impl<'a> Reader<'a> {
     }
 
     /// Nothing but white space is left.
-    pub(super) fn end(&mut self) -> Result<(), Syntax> {
+    pub(super) fn end(&mut self) -> Result<(), Stop> {
         match self.next_token() {
             None => Ok(()),
-            Some(_) => self.syntax("data after the end of the value"),
+            Some(_) => self.stop("data after the end of the value"),
         }
     }
 
     /// After `{` or a comma: takes a member's name and the colon. Gives the name as written, without quotes.
     #[inline]
-    pub(super) fn key(&mut self) -> Result<&'a [u8], Syntax> {
+    pub(super) fn key(&mut self) -> Result<&'a [u8], Stop> {
         if self.next_token() != Some(b'"') {
-            return self.syntax("a member name was expected");
+            return self.stop("a member name was expected");
         }
-        let span = self.string()?;
+        let start = self.at;
+        self.string()?;
+        let end = self.at;
         if !self.take(b':') {
-            return self.syntax("a colon was expected");
+            return self.stop("a colon was expected");
         }
-        Ok(&self.bytes[span.start + 1..span.end - 1])
+        Ok(&self.bytes[start + 1..end - 1])
     }
 
     /// After a member or element: whether another follows. Takes the comma or the closing byte.
     #[inline]
-    pub(super) fn more(&mut self, close: u8) -> Result<bool, Syntax> {
+    pub(super) fn more(&mut self, close: u8) -> Result<bool, Stop> {
         match self.next_token() {
             Some(b',') => {
                 self.at += 1;
@@ -83,32 +88,37 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 Ok(false)
             }
-            _ => self.syntax("a comma or a closing bracket was expected"),
+            _ => self.stop("a comma or a closing bracket was expected"),
         }
     }
 
     /// Takes a string, at whose opening quote the reader stands.
     #[inline]
-    fn string(&mut self) -> Result<Range<usize>, Syntax> {
-        let start = self.at;
+    fn string(&mut self) -> Result<(), Stop> {
         self.at += 1;
         loop {
             self.at += plain_run(&self.bytes[self.at..]);
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(start..self.at);
+                    return Ok(());
                 }
-                Some(b'\\') => self.escape()?,
-                Some(_) => return self.syntax("a control character in a string"),
-                None => return self.syntax("a string without end"),
+                Some(b'\\') => {
+                    self.escape()?;
+                    // Escapes like company: do not set up a search for the next one.
+                    while self.peek() == Some(b'\\') {
+                        self.escape()?;
+                    }
+                }
+                Some(_) => return self.stop("a control character in a string"),
+                None => return self.stop("a string without end"),
             }
         }
     }
 
     /// Whether a surrogate has its other half is left to whoever decodes the string, so that a lone one costs no
     /// more than the value it stands in.
-    fn escape(&mut self) -> Result<(), Syntax> {
+    fn escape(&mut self) -> Result<(), Stop> {
         match self.bytes.get(self.at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
                 self.at += 2;
@@ -119,24 +129,24 @@ impl<'a> Reader<'a> {
                     self.at += 6;
                     Ok(())
                 }
-                _ => self.syntax("an escape without four hexadecimal digits"),
+                _ => self.stop("an escape without four hexadecimal digits"),
             },
-            _ => self.syntax("an unknown escape"),
+            _ => self.stop("an unknown escape"),
         }
     }
 
-    fn digits(&mut self) -> Result<(), Syntax> {
+    fn digits(&mut self) -> Result<(), Stop> {
         let start = self.at;
         while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
             self.at += 1;
         }
         if self.at == start {
-            return self.syntax("a digit was expected");
+            return self.stop("a digit was expected");
         }
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), Syntax> {
+    fn number(&mut self) -> Result<(), Stop> {
         if self.peek() == Some(b'-') {
             self.at += 1;
         }
@@ -159,45 +169,41 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn word(&mut self, word: &'static [u8]) -> Result<(), Syntax> {
+    fn word(&mut self, word: &'static [u8]) -> Result<(), Stop> {
         if !self.bytes[self.at..].starts_with(word) {
-            return self.syntax("a value was expected");
+            return self.stop("a value was expected");
         }
         self.at += word.len();
         Ok(())
     }
 
-    /// Takes one value of any sort. Gives its range, and how deep it nests: 0 for a scalar, 1 for `{}`.
-    pub(super) fn value(&mut self) -> Result<(Range<usize>, usize), Syntax> {
-        let first = self.next_token();
-        let start = self.at;
-        let deepest = match first {
-            Some(b'"') => {
-                self.string()?;
-                0
-            }
-            Some(b'{' | b'[') => self.container()?,
-            _ => {
+    /// Takes one value of any sort. Gives how deep it nests: 0 for a scalar, 1 for `{}`. Ask
+    /// [`Reader::next_token`] first where its start matters.
+    #[inline]
+    pub(super) fn value(&mut self) -> Result<usize, Stop> {
+        match self.next_token() {
+            Some(b'{' | b'[') => self.container(),
+            first => {
                 self.scalar(first)?;
-                0
+                Ok(0)
             }
-        };
-        Ok((start..self.at, deepest))
+        }
     }
 
-    fn scalar(&mut self, first: Option<u8>) -> Result<(), Syntax> {
+    #[inline]
+    fn scalar(&mut self, first: Option<u8>) -> Result<(), Stop> {
         match first {
-            Some(b'"') => self.string().map(drop),
+            Some(b'"') => self.string(),
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(b't') => self.word(b"true"),
             Some(b'f') => self.word(b"false"),
             Some(b'n') => self.word(b"null"),
-            _ => self.syntax("a value was expected"),
+            _ => self.stop("a value was expected"),
         }
     }
 
     /// Takes an object or array, at whose opening bracket the reader stands. Gives its depth.
-    fn container(&mut self) -> Result<usize, Syntax> {
+    fn container(&mut self) -> Result<usize, Stop> {
         let mut open = Open::default();
         let mut deepest = 0;
         'value: loop {
