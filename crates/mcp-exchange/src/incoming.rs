@@ -1,0 +1,190 @@
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use mcp_jsonrpc::{Call, ErrorObject, RawJson};
+
+use crate::error::LinkError;
+
+/// Notifications of one call that wait to be read; beyond, the oldest is dropped.
+const MAX_WAITING: usize = 256;
+
+/// What comes back for a call.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// A notification that belongs to this call: progress, or a log message where the transport can tell.
+    Notice(Call),
+    /// The answer. Nothing follows.
+    Done(Result<RawJson, ErrorObject>),
+    /// There will be no answer. Nothing follows.
+    Lost(LinkError),
+}
+
+/// The caller's end of a call. Dropping it before [`Event::Done`] cancels the call.
+pub struct Incoming {
+    shared: Arc<Shared>,
+    on_drop: Option<OnDrop>,
+    reason: Option<String>,
+}
+
+type OnDrop = Box<dyn FnOnce(Option<String>) + Send>;
+
+/// The transport's end of a call.
+#[derive(Clone)]
+pub struct CallSlot {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    notices: VecDeque<Call>,
+    end: Option<Event>,
+    ended: bool,
+    waker: Option<Waker>,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A fresh pair of ends.
+pub fn call_slot() -> (CallSlot, Incoming) {
+    let shared = Arc::new(Shared::default());
+    (
+        CallSlot {
+            shared: Arc::clone(&shared),
+        },
+        Incoming {
+            shared,
+            on_drop: None,
+            reason: None,
+        },
+    )
+}
+
+impl CallSlot {
+    /// Delivers a notification of this call. The oldest unread one gives way when 256 wait.
+    pub fn notice(&self, call: Call) {
+        let mut state = self.shared.lock();
+        if state.ended {
+            return;
+        }
+        if state.notices.len() == MAX_WAITING {
+            state.notices.pop_front();
+        }
+        state.notices.push_back(call);
+        wake(state);
+    }
+
+    /// Delivers the answer. Later deliveries are ignored.
+    pub fn done(&self, outcome: Result<RawJson, ErrorObject>) {
+        self.end(Event::Done(outcome));
+    }
+
+    /// Says that there will be no answer. Later deliveries are ignored.
+    pub fn lost(&self, error: LinkError) {
+        self.end(Event::Lost(error));
+    }
+
+    fn end(&self, event: Event) {
+        let mut state = self.shared.lock();
+        if !state.ended {
+            state.ended = true;
+            state.end = Some(event);
+            wake(state);
+        }
+    }
+}
+
+fn wake(mut state: MutexGuard<'_, State>) {
+    let waker = state.waker.take();
+    drop(state);
+    if let Some(waker) = waker {
+        waker.wake();
+    }
+}
+
+impl Incoming {
+    /// Runs `cancel` when this is dropped before the end, with the reason where one was given. For transports.
+    pub fn on_drop(&mut self, cancel: impl FnOnce(Option<String>) + Send + 'static) {
+        self.on_drop = Some(Box::new(cancel));
+    }
+
+    /// Cancels the call and tells the peer why.
+    pub fn cancel(mut self, reason: impl Into<String>) {
+        self.reason = Some(reason.into());
+    }
+
+    /// The next event.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when dropped.
+    pub async fn next(&mut self) -> Event {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    /// Polls for the next event.
+    pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+        let mut state = self.shared.lock();
+        if let Some(call) = state.notices.pop_front() {
+            return Poll::Ready(Event::Notice(call));
+        }
+        if let Some(end) = state.end.take() {
+            drop(state);
+            self.on_drop = None;
+            return Poll::Ready(end);
+        }
+        if state.ended {
+            return Poll::Ready(Event::Lost(LinkError::usage("the call has already ended")));
+        }
+        match &mut state.waker {
+            Some(waker) if waker.will_wake(cx.waker()) => {}
+            slot => *slot = Some(cx.waker().clone()),
+        }
+        Poll::Pending
+    }
+
+    /// Waits for the answer, passing notifications over.
+    ///
+    /// # Cancel safety
+    /// Notifications already passed over are gone.
+    pub async fn answer(mut self) -> Result<Result<RawJson, ErrorObject>, LinkError> {
+        loop {
+            match self.next().await {
+                Event::Notice(_) => {}
+                Event::Done(outcome) => return Ok(outcome),
+                Event::Lost(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Incoming {
+    fn drop(&mut self) {
+        let ended = std::mem::replace(&mut self.shared.lock().ended, true);
+        if let (false, Some(cancel)) = (ended, self.on_drop.take()) {
+            cancel(self.reason.take());
+        }
+    }
+}
+
+impl fmt::Debug for Incoming {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Incoming")
+    }
+}
+
+impl fmt::Debug for CallSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CallSlot")
+    }
+}

@@ -1,0 +1,364 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use mcp_codec::Line;
+use mcp_exchange::{
+    BoxHandler, BoxLink, Exchange, Handler, LinkError, Notice, Outbox, Reply, ReplyFuture, Scope,
+    ScopeBuilder, Session,
+};
+use mcp_jsonrpc::encode::NoId;
+use mcp_jsonrpc::{Call, ErrorObject, Frame, Limits, Message, Peerhood, Request, Response, ScanError, scan};
+use mcp_session::{Admission, ClientInbound, NoteVerdict, ServerInbound, Verdict, batch_refused};
+use mcp_types::method;
+use tokio::task::AbortHandle;
+
+use crate::connection::Role;
+use crate::link::PipeLink;
+use crate::options::Options;
+use crate::shared::{Batch, Destination, Shared, encode_error, encode_result, panicked};
+
+/// Decides what becomes of each line: the place where bytes meet the session rules and the handler.
+pub(crate) struct Dispatch {
+    handler: BoxHandler,
+    rules: Rules,
+    shared: Arc<Shared>,
+    outbox: Arc<dyn Outbox>,
+    limits: Limits,
+    max_in_flight: usize,
+    session: Option<Session>,
+    attending: Option<AbortHandle>,
+    /// An unreadable line was answered, and no valid message has come since (P002).
+    muted: bool,
+}
+
+enum Rules {
+    Server(ServerInbound),
+    Client(ClientInbound),
+}
+
+impl Dispatch {
+    pub(crate) fn new(handler: BoxHandler, role: Role, shared: Arc<Shared>, options: Options) -> Self {
+        let rules = match role {
+            Role::Server => Rules::Server(ServerInbound::new(handler.revisions())),
+            Role::Client => Rules::Client(ClientInbound::default()),
+        };
+        Self {
+            handler,
+            rules,
+            outbox: Arc::clone(&shared) as Arc<dyn Outbox>,
+            shared,
+            limits: options.limits,
+            max_in_flight: options.max_in_flight,
+            session: None,
+            attending: None,
+            muted: false,
+        }
+    }
+
+    /// What belongs to the connection as such ends with its input.
+    pub(crate) fn end(&mut self) {
+        if let Some(attending) = self.attending.take() {
+            attending.abort();
+        }
+    }
+
+    pub(crate) fn line(&mut self, line: Line) {
+        let frame = match line {
+            Line::Message(frame) => frame,
+            Line::Oversized { limit, bytes } => {
+                tracing::warn!(limit, bytes, "a line over the limit was dropped");
+                let text = format!("Invalid request: buffer exceeded {limit} bytes");
+                self.report(&ErrorObject::invalid_request(text));
+                return;
+            }
+        };
+        match scan(frame, &self.limits) {
+            Ok(Frame::One(message)) => self.message(message, &Destination::Lane),
+            Ok(Frame::Batch(messages)) => self.batch(messages),
+            Err(error) => self.unreadable(&error, &Destination::Lane),
+        }
+    }
+
+    fn batch(&mut self, messages: Vec<Result<Message, ScanError>>) {
+        let takes = match &mut self.rules {
+            Rules::Server(rules) => rules.takes_batches(),
+            Rules::Client(rules) => {
+                if let Some(revision) = self.shared.revision().filter(|now| rules.peer().revision != *now) {
+                    rules.negotiated(revision);
+                }
+                rules.takes_batches()
+            }
+        };
+        if !takes {
+            tracing::warn!("a batch was refused: this revision has none");
+            self.report(&batch_refused());
+            return;
+        }
+        let destination = Batch::start();
+        for message in messages {
+            match message {
+                Ok(message) => self.message(message, &destination),
+                Err(error) => self.unreadable(&error, &destination),
+            }
+        }
+        destination.settle(&self.shared, None);
+    }
+
+    fn message(&mut self, message: Message, destination: &Destination) {
+        self.muted = false;
+        match message {
+            Message::Request(request) => self.request(request, destination),
+            Message::Notification(call) => self.notification(call),
+            Message::Response(response) => self.response(response),
+        }
+    }
+
+    /// A line that is no message. What answers one of our calls fails that call; what may be a request is refused
+    /// under its id; what has no id is reported once.
+    fn unreadable(&mut self, error: &ScanError, destination: &Destination) {
+        tracing::warn!(%error, "a line that is no message was skipped");
+        match (error.id(), error.peerhood()) {
+            (Some(id), Peerhood::Answer | Peerhood::Unknown)
+                if self.shared.spoil(
+                    id,
+                    LinkError::peer(format!("the peer's answer is malformed: {error}")),
+                ) => {}
+            (_, Peerhood::Answer) => {}
+            (Some(id), _) if matches!(self.rules, Rules::Server(_)) || error.peerhood() == Peerhood::Call => {
+                destination.expect();
+                destination.send(&self.shared, encode_error(Ok(id), &error.to_error_object()));
+            }
+            (Some(_), _) => {}
+            (None, _) if matches!(destination, Destination::Batch(_)) => {
+                destination.expect();
+                destination.send(
+                    &self.shared,
+                    encode_error(Err(NoId::Null), &error.to_error_object()),
+                );
+            }
+            (None, _) => self.report(&error.to_error_object()),
+        }
+    }
+
+    /// Answers something whose id cannot be known: a server does so once, a client never (P002).
+    fn report(&mut self, error: &ErrorObject) {
+        let Rules::Server(rules) = &self.rules else { return };
+        if std::mem::replace(&mut self.muted, true) {
+            return;
+        }
+        let no_id = if rules.only_stateless_seen() {
+            NoId::Absent
+        } else {
+            NoId::Null
+        };
+        self.shared.lane.push(encode_error(Err(no_id), error));
+    }
+
+    fn response(&mut self, response: Response) {
+        match (&response.id, &response.outcome) {
+            (None, Err(error)) => tracing::warn!(%error, "the peer could not read something"),
+            (id, _) => {
+                let id = id.clone();
+                if !self.shared.answer(response) {
+                    tracing::debug!(?id, "an answer that nothing waits for was dropped");
+                }
+            }
+        }
+    }
+
+    fn request(&mut self, request: Request, destination: &Destination) {
+        let in_batch = matches!(destination, Destination::Batch(_));
+        destination.expect();
+        let (under_way, duplicate) = {
+            let in_flight = self.shared.in_flight();
+            (in_flight.len(), in_flight.contains_key(&request.id))
+        };
+        if duplicate {
+            let text = "Invalid request: a request with this id is under way";
+            return self.refuse(&request, &ErrorObject::invalid_request(text), destination);
+        }
+        if in_batch && request.call.method() == method::INITIALIZE {
+            let text = "Invalid request: initialize cannot be part of a batch";
+            return self.refuse(&request, &ErrorObject::invalid_request(text), destination);
+        }
+        let verdict = match &mut self.rules {
+            Rules::Server(rules) => rules.request(&request),
+            Rules::Client(rules) => {
+                if let Some(revision) = self.shared.revision().filter(|now| rules.peer().revision != *now) {
+                    rules.negotiated(revision);
+                }
+                let Some(verdict) = rules.request(&request) else {
+                    tracing::warn!(
+                        method = request.call.method(),
+                        "a request was dropped: servers ask nothing in this revision"
+                    );
+                    return destination.settle(&self.shared, None);
+                };
+                verdict
+            }
+        };
+        let admission = match verdict {
+            Verdict::Answer(value) => {
+                return destination.send(&self.shared, encode_result(&request.id, &value));
+            }
+            Verdict::Refuse(error) => return self.refuse(&request, &error, destination),
+            Verdict::Handshake(admission) => {
+                let link = BoxLink::new(PipeLink::new(Arc::clone(&self.shared)));
+                self.session = Some(Session::new(Arc::clone(&admission.peer), link));
+                admission
+            }
+            Verdict::Serve(admission) => admission,
+            _ => return self.refuse(&request, &ErrorObject::internal("Internal error"), destination),
+        };
+        if under_way >= self.max_in_flight {
+            let text = format!("Too many requests under way (limit {})", self.max_in_flight);
+            return self.refuse(&request, &ErrorObject::internal(text), destination);
+        }
+        self.serve(request, admission, destination);
+    }
+
+    fn refuse(&self, request: &Request, error: &ErrorObject, destination: &Destination) {
+        destination.send(&self.shared, encode_error(Ok(&request.id), error));
+    }
+
+    /// Polls the handler where the request was read; only what has to wait gets a task of its own.
+    fn serve(&mut self, request: Request, admission: Admission, destination: &Destination) {
+        let session = self
+            .session
+            .clone()
+            .filter(|_| !admission.peer.revision.is_stateless());
+        let asker = session.as_ref().map(|session| session.link().clone());
+        let id = request.id.clone();
+        let scope = ScopeBuilder::new(id.clone(), admission.peer, Arc::clone(&self.outbox))
+            .session(session)
+            .asker(asker)
+            .progress_token(admission.progress_token)
+            .log_level(admission.log_level)
+            .build();
+        let handler = &self.handler;
+        let exchange = Exchange::new(request, scope.clone());
+        // Making the future runs user code, too.
+        let started = catch_unwind(AssertUnwindSafe(|| {
+            let mut future = handler.call_boxed(exchange);
+            // Whoever polls next registers a waker of its own.
+            let first = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            (future, first)
+        }));
+        match started {
+            Ok((_, Poll::Ready(reply))) => {
+                scope.close();
+                destination.send(&self.shared, reply.into_frame());
+            }
+            Ok((future, Poll::Pending)) => {
+                self.shared.in_flight().insert(id, scope.clone());
+                let task = under_way(future, scope, Arc::clone(&self.shared), destination.clone());
+                tokio::spawn(task);
+            }
+            Err(panic) => {
+                log_panic(&*panic);
+                scope.close();
+                destination.send(&self.shared, scope.fail(&panicked()).into_frame());
+            }
+        }
+    }
+
+    fn notification(&mut self, call: Call) {
+        let verdict = match &mut self.rules {
+            Rules::Server(rules) => rules.notification(&call),
+            Rules::Client(rules) => {
+                if call.method() == method::NOTIFICATION_PROGRESS {
+                    if !self.shared.progress(call) {
+                        tracing::debug!("progress for an unknown token was dropped");
+                    }
+                    return;
+                }
+                rules.notification(&call)
+            }
+        };
+        match verdict {
+            NoteVerdict::Ignore(why) => {
+                tracing::debug!(method = call.method(), why, "a notification was dropped")
+            }
+            NoteVerdict::Cancel(id) => {
+                self.shared.cancel(&id);
+                if matches!(self.rules, Rules::Client(_)) {
+                    // A stateless server ends a subscription this way; its caller reads it as the end.
+                    self.deliver(call);
+                }
+            }
+            NoteVerdict::Initialized => {
+                if let (Some(session), None) = (&self.session, &self.attending) {
+                    let attend = self.handler.attend_boxed(session.clone());
+                    self.attending = Some(tokio::spawn(attend).abort_handle());
+                }
+                self.deliver(call);
+            }
+            _ if call.method() == method::NOTIFICATION_PROGRESS && self.shared.progress(call.clone()) => {}
+            _ => self.deliver(call),
+        }
+    }
+
+    fn deliver(&self, call: Call) {
+        let notice = Notice::new(call, self.session.clone());
+        let handler = &self.handler;
+        let started = catch_unwind(AssertUnwindSafe(|| {
+            let mut future = handler.notify_boxed(notice);
+            let first = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            (future, first)
+        }));
+        match started {
+            Ok((_, Poll::Ready(()))) => {}
+            Ok((future, Poll::Pending)) => {
+                tokio::spawn(future);
+            }
+            Err(panic) => log_panic(&*panic),
+        }
+    }
+}
+
+/// The rest of a request that had to wait. Ends when it is answered or cancelled, and frees the id after that.
+async fn under_way(mut future: ReplyFuture, scope: Scope, shared: Arc<Shared>, destination: Destination) {
+    let reply = {
+        let mut cancelled = pin!(scope.signal().cancelled());
+        std::future::poll_fn(|cx| {
+            if cancelled.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+                Ok(Poll::Ready(reply)) => Poll::Ready(Some(reply)),
+                Ok(Poll::Pending) => Poll::Pending,
+                Err(panic) => {
+                    log_panic(&*panic);
+                    Poll::Ready(Some(scope.fail(&panicked())))
+                }
+            }
+        })
+        .await
+    };
+    // The work is over before its id is free.
+    if catch_unwind(AssertUnwindSafe(|| drop(future))).is_err() {
+        tracing::error!("a handler panicked while it was dropped");
+    }
+    let open = scope.close();
+    {
+        // In one step: the peer may reuse the id as soon as it has the answer, and the connection may end as soon
+        // as nothing is under way.
+        let mut in_flight = shared.in_flight();
+        match reply.filter(|_| open).map(Reply::into_frame) {
+            Some(frame) => destination.send(&shared, frame),
+            None => destination.settle(&shared, None),
+        }
+        in_flight.remove(scope.id());
+    }
+    shared.lane.wake();
+}
+
+fn log_panic(panic: &(dyn std::any::Any + Send)) {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default();
+    tracing::error!(panic = text, "a handler panicked");
+}

@@ -1,0 +1,94 @@
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use mcp_exchange::{Closed, Incoming, Link, LinkError, Outgoing, call_slot};
+use mcp_jsonrpc::{RequestId, encode};
+use mcp_types::{Revision, method};
+
+use crate::shared::Shared;
+
+/// The way out of a connection; see [`Link`]. The answers come to the connection's own task.
+#[derive(Clone)]
+pub struct PipeLink {
+    shared: Arc<Shared>,
+}
+
+impl PipeLink {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+}
+
+impl Link for PipeLink {
+    fn next_id(&self) -> RequestId {
+        self.shared.next_id()
+    }
+
+    async fn open(&self, id: RequestId, call: Outgoing) -> Result<Incoming, LinkError> {
+        let params = call.params.as_deref();
+        let mut frame = BytesMut::with_capacity(64 + call.method.len() + params.map_or(0, <[u8]>::len));
+        encode::request(&mut frame, &id, &call.method, params);
+        let (slot, mut incoming) = call_slot();
+        loop {
+            self.shared.expect(id.clone(), slot.clone())?;
+            match self.shared.lane.try_push(frame) {
+                Ok(()) => break,
+                Err(back) => frame = back,
+            }
+            // Not sent yet, so a drop here must leave nothing behind.
+            self.shared.forget(&id);
+            if !self.shared.lane.room().await {
+                return Err(self.shared.gone());
+            }
+        }
+        let shared = Arc::clone(&self.shared);
+        // A handshake must not be cancelled, and a probe may have met a server that knows no cancellation yet.
+        let quiet = matches!(&*call.method, method::INITIALIZE | method::SERVER_DISCOVER);
+        incoming.on_drop(move |reason| {
+            if shared.forget(&id) && !quiet && shared.revision() != Some(Revision::V2024_10_07) {
+                shared.lane.push(cancelled(&id, reason.as_deref()));
+            }
+        });
+        Ok(incoming)
+    }
+
+    async fn notify(&self, note: Outgoing) -> Result<(), LinkError> {
+        let params = note.params.as_deref();
+        let mut frame = BytesMut::with_capacity(64 + note.method.len() + params.map_or(0, <[u8]>::len));
+        encode::notification(&mut frame, &note.method, params);
+        while let Err(back) = self.shared.lane.try_push(frame) {
+            frame = back;
+            if !self.shared.lane.room().await {
+                return Err(self.shared.gone());
+            }
+        }
+        Ok(())
+    }
+
+    fn negotiated(&self, revision: Revision) {
+        self.shared.set_revision(revision);
+    }
+
+    async fn closed(&self) -> Closed {
+        self.shared.closed().await
+    }
+
+    async fn close(&self) -> Closed {
+        self.shared.begin_close();
+        self.shared.closed().await
+    }
+}
+
+fn cancelled(id: &RequestId, reason: Option<&str>) -> BytesMut {
+    let mut params = BytesMut::with_capacity(64);
+    params.extend_from_slice(br#"{"requestId":"#);
+    encode::id(&mut params, id);
+    if let Some(reason) = reason {
+        params.extend_from_slice(br#","reason":"#);
+        encode::string(&mut params, reason);
+    }
+    params.extend_from_slice(b"}");
+    let mut frame = BytesMut::with_capacity(128);
+    encode::notification(&mut frame, method::NOTIFICATION_CANCELLED, Some(&params));
+    frame
+}

@@ -1,0 +1,284 @@
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::BytesMut;
+use mcp_exchange::{CallSlot, Closed, LinkError, Outbox, Scope};
+use mcp_jsonrpc::{Call, ErrorObject, RawJson, RequestId, Response};
+use mcp_session::Slots;
+use mcp_types::Revision;
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use crate::lane::Lane;
+use crate::options::Options;
+
+/// What the task of a connection shares with its link, its calls and its handlers.
+pub(crate) struct Shared {
+    pub(crate) lane: Lane,
+    /// Our requests that wait for an answer.
+    calls: Mutex<Slots<CallSlot>>,
+    /// The peer's requests that are under way in tasks of their own.
+    in_flight: Mutex<HashMap<RequestId, Scope>>,
+    next_id: AtomicI64,
+    /// The revision a client settled on, as its place in `Revision::ALL`; for a server, stays unset.
+    revision: AtomicU8,
+    closing: AtomicBool,
+    closed: watch::Sender<Option<Closed>>,
+}
+
+const UNSET: u8 = u8::MAX;
+
+impl Shared {
+    pub(crate) fn new(options: &Options) -> Arc<Self> {
+        Arc::new(Self {
+            lane: Lane::new(options.max_unsent),
+            calls: Mutex::default(),
+            in_flight: Mutex::default(),
+            next_id: AtomicI64::new(0),
+            revision: AtomicU8::new(UNSET),
+            closing: AtomicBool::new(false),
+            closed: watch::Sender::new(None),
+        })
+    }
+
+    pub(crate) fn next_id(&self) -> RequestId {
+        RequestId::Number(self.next_id.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(crate) fn set_revision(&self, revision: Revision) {
+        let at = Revision::ALL.iter().position(|known| *known == revision);
+        self.revision.store(
+            at.and_then(|at| u8::try_from(at).ok()).unwrap_or(UNSET),
+            Ordering::Release,
+        );
+    }
+
+    pub(crate) fn revision(&self) -> Option<Revision> {
+        Revision::ALL
+            .get(usize::from(self.revision.load(Ordering::Acquire)))
+            .copied()
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Slots<CallSlot>> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn in_flight(&self) -> MutexGuard<'_, HashMap<RequestId, Scope>> {
+        self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Registers a call before it is written, so that its answer cannot come too early.
+    pub(crate) fn expect(&self, id: RequestId, slot: CallSlot) -> Result<(), LinkError> {
+        let mut calls = self.calls();
+        if self.closed.borrow().is_some() {
+            return Err(self.gone());
+        }
+        calls
+            .insert(id, slot)
+            .map_err(|_| LinkError::usage("this request id is in use"))
+    }
+
+    /// Forgets a call. True where it was still waiting.
+    pub(crate) fn forget(&self, id: &RequestId) -> bool {
+        self.calls().take(id).is_some()
+    }
+
+    /// Gives an answer to the call that waits for it. False where none does.
+    pub(crate) fn answer(&self, response: Response) -> bool {
+        let Some(slot) = response.id.as_ref().and_then(|id| self.calls().take(id)) else {
+            return false;
+        };
+        slot.done(response.outcome);
+        true
+    }
+
+    /// Fails the call that waits for this answer, which could not be read.
+    pub(crate) fn spoil(&self, id: &RequestId, error: LinkError) -> bool {
+        let Some(slot) = self.calls().take(id) else {
+            return false;
+        };
+        slot.lost(error);
+        true
+    }
+
+    /// Gives progress to its call. False where its token is none of ours.
+    pub(crate) fn progress(&self, call: Call) -> bool {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Params {
+            progress_token: RequestId,
+        }
+        let Ok(params) = call.parse::<Params>() else {
+            return false;
+        };
+        let slot = self.calls().get(&params.progress_token).cloned();
+        slot.is_some_and(|slot| {
+            slot.notice(call);
+            true
+        })
+    }
+
+    /// Cancels a request of the peer: nothing more is sent for it.
+    pub(crate) fn cancel(&self, id: &RequestId) {
+        let scope = self.in_flight().get(id).cloned();
+        if let Some(scope) = scope {
+            scope.close();
+            scope.signal().cancel();
+        }
+    }
+
+    /// Asks every request under way to end: politely, or by cancelling it.
+    pub(crate) fn end_requests(&self, cancel: bool) {
+        let scopes: Vec<Scope> = self.in_flight().values().cloned().collect();
+        for scope in scopes {
+            if cancel {
+                scope.close();
+                scope.signal().cancel();
+            } else {
+                scope.signal().drain();
+            }
+        }
+    }
+
+    /// Fails every call that waits: no answer can come any more.
+    pub(crate) fn lose_calls(&self, why: &LinkError) {
+        for slot in self.calls().take_all() {
+            slot.lost(why.clone());
+        }
+    }
+
+    /// Asks the connection's task to end.
+    pub(crate) fn begin_close(&self) {
+        self.closing.store(true, Ordering::Release);
+        self.lane.wake();
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
+    /// The connection is over.
+    pub(crate) fn set_closed(&self, how: Closed) {
+        self.lane.close();
+        self.end_requests(true);
+        self.closed.send_if_modified(|state| {
+            let first = state.is_none();
+            state.get_or_insert(how);
+            first
+        });
+        self.lose_calls(&self.gone());
+    }
+
+    pub(crate) async fn closed(&self) -> Closed {
+        let mut state = self.closed.subscribe();
+        let how = state
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|state| state.clone());
+        how.unwrap_or_else(|| Closed::new("the connection is gone", false))
+    }
+
+    /// The error for whoever comes too late.
+    pub(crate) fn gone(&self) -> LinkError {
+        match &*self.closed.borrow() {
+            Some(how) => LinkError::closed(format!("the connection is closed: {}", how.reason)),
+            None => LinkError::closed("the connection is closed"),
+        }
+    }
+}
+
+/// For events of handlers.
+impl Outbox for Shared {
+    fn try_send(&self, frame: BytesMut) -> Result<(), BytesMut> {
+        self.lane.try_push(frame)
+    }
+
+    fn room(&self) -> Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+        Box::pin(self.lane.room())
+    }
+}
+
+/// Where the answer to a request goes: straight out, or into the array that answers a batch.
+#[derive(Clone)]
+pub(crate) enum Destination {
+    Lane,
+    Batch(Arc<Mutex<Batch>>),
+}
+
+/// The answers to one batch, until all are there.
+pub(crate) struct Batch {
+    missing: usize,
+    array: BytesMut,
+}
+
+impl Batch {
+    /// For a batch whose messages are still being counted; [`Destination::settle`] takes the count back.
+    pub(crate) fn start() -> Destination {
+        Destination::Batch(Arc::new(Mutex::new(Batch {
+            missing: 1,
+            array: BytesMut::new(),
+        })))
+    }
+}
+
+impl Destination {
+    /// One more answer will come.
+    pub(crate) fn expect(&self) {
+        if let Destination::Batch(batch) = self {
+            batch.lock().unwrap_or_else(PoisonError::into_inner).missing += 1;
+        }
+    }
+
+    /// An answer.
+    pub(crate) fn send(&self, shared: &Shared, frame: BytesMut) {
+        match self {
+            Destination::Lane => shared.lane.push(frame),
+            Destination::Batch(_) => self.settle(shared, Some(frame)),
+        }
+    }
+
+    /// One that was expected is there, or will not come. The array goes out when none is missing; an empty one
+    /// does not (JSON-RPC 2.0 section 6).
+    pub(crate) fn settle(&self, shared: &Shared, frame: Option<BytesMut>) {
+        let Destination::Batch(batch) = self else { return };
+        let mut batch = batch.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(frame) = frame {
+            batch
+                .array
+                .extend_from_slice(if batch.array.is_empty() { b"[" } else { b"," });
+            batch.array.extend_from_slice(&frame);
+        }
+        batch.missing = batch.missing.saturating_sub(1);
+        if batch.missing == 0 && !batch.array.is_empty() {
+            let mut array = batch.array.split();
+            array.extend_from_slice(b"]");
+            drop(batch);
+            shared.lane.push(array);
+        }
+    }
+}
+
+/// What a request gets whose handler panicked. No details: they are for our own log.
+pub(crate) fn panicked() -> ErrorObject {
+    ErrorObject::internal("Internal error")
+}
+
+/// `{}` for the answer to a ping.
+pub(crate) fn encode_result(id: &RequestId, value: &RawJson) -> BytesMut {
+    let mut frame = BytesMut::with_capacity(64);
+    mcp_jsonrpc::encode::result(&mut frame, id, value.as_bytes());
+    frame
+}
+
+/// An error answer.
+pub(crate) fn encode_error(
+    id: Result<&RequestId, mcp_jsonrpc::encode::NoId>,
+    error: &ErrorObject,
+) -> BytesMut {
+    let mut frame = BytesMut::with_capacity(128);
+    mcp_jsonrpc::encode::error(&mut frame, id, error);
+    frame
+}
