@@ -75,8 +75,14 @@ fn integer(out: &mut BytesMut, n: i64) {
     out.put_slice(&digits[at..]);
 }
 
+/// Makes room for a payload and the usual envelope around it, so that most messages are written at one go.
+fn reserve(out: &mut BytesMut, payload: usize) {
+    out.reserve(payload + 96);
+}
+
 /// Appends a request.
 pub fn request(out: &mut BytesMut, request_id: &RequestId, method: &str, params: Option<&[u8]>) {
+    reserve(out, method.len() + params.map_or(0, <[u8]>::len));
     out.put_slice(br#"{"jsonrpc":"2.0","id":"#);
     id(out, request_id);
     out.put_slice(br#","method":"#);
@@ -85,6 +91,7 @@ pub fn request(out: &mut BytesMut, request_id: &RequestId, method: &str, params:
 
 /// Appends a notification.
 pub fn notification(out: &mut BytesMut, method: &str, params: Option<&[u8]>) {
+    reserve(out, method.len() + params.map_or(0, <[u8]>::len));
     out.put_slice(br#"{"jsonrpc":"2.0","method":"#);
     rest_of_call(out, method, params);
 }
@@ -112,7 +119,7 @@ pub fn result_tail(out: &mut BytesMut) {
 
 /// Appends a response with a result.
 pub fn result(out: &mut BytesMut, request_id: &RequestId, result: &[u8]) {
-    out.reserve(result.len() + 64);
+    reserve(out, result.len());
     result_head(out, request_id);
     out.put_slice(result);
     result_tail(out);
@@ -120,6 +127,8 @@ pub fn result(out: &mut BytesMut, request_id: &RequestId, result: &[u8]) {
 
 /// Appends a response with an error.
 pub fn error(out: &mut BytesMut, request_id: Result<&RequestId, NoId>, error: &ErrorObject) {
+    let data = error.data.as_ref().map_or(0, |data| data.as_bytes().len());
+    reserve(out, error.message.len() + data + 64);
     out.put_slice(br#"{"jsonrpc":"2.0","#);
     match request_id {
         Ok(request_id) => {

@@ -44,4 +44,11 @@ impl Limits {
         self.max_batch = messages;
         self
     }
+
+    /// Sets [`Limits::max_id_bytes`].
+    #[must_use]
+    pub fn with_max_id_bytes(mut self, bytes: usize) -> Self {
+        self.max_id_bytes = bytes;
+        self
+    }
 }

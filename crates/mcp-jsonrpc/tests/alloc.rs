@@ -56,10 +56,18 @@ fn a_string_member_of_params_is_borrowed() {
 }
 
 #[test]
-fn a_result_is_encoded_in_one_allocation() {
-    let count = allocations(|| {
-        let mut out = BytesMut::new();
-        encode::result(&mut out, &2.into(), br#"{"content":[]}"#);
-    });
-    assert_eq!(count, 1);
+fn a_message_is_encoded_in_one_allocation() {
+    let encoded = |write: &dyn Fn(&mut BytesMut)| allocations(|| write(&mut BytesMut::new()));
+    let payload = br#"{"content":[{"type":"text","text":"5"}]}"#;
+    assert_eq!(encoded(&|out| encode::result(out, &2.into(), payload)), 1);
+    assert_eq!(
+        encoded(&|out| encode::request(out, &2.into(), "tools/call", Some(payload))),
+        1
+    );
+    assert_eq!(
+        encoded(&|out| encode::notification(out, "notifications/initialized", None)),
+        1
+    );
+    let error = mcp_jsonrpc::ErrorObject::new(-32601, "Method not found");
+    assert_eq!(encoded(&|out| encode::error(out, Ok(&2.into()), &error)), 1);
 }
