@@ -2,12 +2,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use mcp_exchange::Peer;
-use mcp_jsonrpc::{Call, ErrorObject, RawJson, Request, RequestId, codes};
-use mcp_types::method::{self, Sender};
+use mcp_jsonrpc::{Call, ErrorObject, ParamKey, RawJson, Request, RequestId, codes};
+use mcp_types::meta::RequestMeta;
+use mcp_types::method::{self, Side};
 use mcp_types::{ClientCapabilities, Era, Implementation, LoggingLevel, Revision, Revisions};
 use serde::Deserialize;
 
-use crate::meta::{self, MetaKeys};
 use crate::negotiate::{answer_version, unsupported_version};
 
 /// What to do with a request.
@@ -107,19 +107,19 @@ impl ServerInbound {
     /// Judges a request.
     pub fn request(&mut self, request: &Request) -> Verdict {
         let method = request.call.method();
-        if method::is_notification(method) {
+        if is_notification(method) {
             return refuse(ErrorObject::invalid_request(format!(
                 "Invalid request: {method} is a notification and has no id"
             )));
         }
-        let raw = meta::of(&request.call);
-        let keys = match MetaKeys::read(raw.as_ref()) {
-            Ok(keys) => keys,
+        let raw = request.call.param(ParamKey::Meta);
+        let meta = match read_meta(raw.as_ref()) {
+            Ok(meta) => meta,
             Err(error) => return refuse(error),
         };
-        let outcome = match keys.version {
-            Some(version) => self.stateless(method, version.get(), &keys),
-            None => self.stateful(request, &keys),
+        let outcome = match &meta.protocol_version {
+            Some(version) => self.stateless(method, version, &meta),
+            None => self.stateful(request, &meta),
         };
         outcome.unwrap_or_else(refuse)
     }
@@ -128,63 +128,50 @@ impl ServerInbound {
         &mut self,
         method: &str,
         version: &str,
-        keys: &MetaKeys<'_>,
+        meta: &RequestMeta<'_>,
     ) -> Result<Verdict, ErrorObject> {
-        let version: String = serde_json::from_str(version)
-            .map_err(|_| ErrorObject::invalid_params("Invalid params: protocolVersion is not a string"))?;
-        let served = Revision::from_name(&version)
+        let served = Revision::from_name(version)
             .filter(|revision| revision.is_stateless() && self.served.contains(*revision));
         let Some(revision) = served else {
-            return Err(unsupported_version(&version, self.served));
+            return Err(unsupported_version(version, self.served));
         };
-        let Some(capabilities) = keys.capabilities else {
-            return Err(ErrorObject::invalid_params(format!(
-                "Invalid params: _meta lacks {}",
-                "io.modelcontextprotocol/clientCapabilities"
-            )));
+        let Some(capabilities) = meta.client_capabilities else {
+            return Err(ErrorObject::invalid_params(
+                "Invalid params: _meta lacks io.modelcontextprotocol/clientCapabilities",
+            ));
         };
         exists(method, revision)?;
-        let key = |raw: Option<&serde_json::value::RawValue>| raw.map(|raw| raw.get()).unwrap_or_default();
+        let info = meta.client_info.unwrap_or_default();
         let known = self.last.as_ref().filter(|(last, _)| {
-            last.revision == revision
-                && last.capabilities == key(Some(capabilities))
-                && last.info == key(keys.info)
+            last.revision == revision && last.capabilities == capabilities && last.info == info
         });
         let peer = match known {
             Some((_, peer)) => Arc::clone(peer),
             None => {
-                let declared: ClientCapabilities =
-                    serde_json::from_str(capabilities.get()).map_err(|error| {
-                        ErrorObject::invalid_params(format!("Invalid params: clientCapabilities: {error}"))
-                    })?;
-                // Only for display, so a malformed one counts as absent.
-                let info = keys
-                    .info
-                    .and_then(|info| serde_json::from_str::<Implementation>(info.get()).ok());
-                let peer = Arc::new(Peer::new(revision).with_capabilities(declared).with_info(info));
+                let declared: ClientCapabilities = serde_json::from_str(capabilities).map_err(|error| {
+                    ErrorObject::invalid_params(format!("Invalid params: clientCapabilities: {error}"))
+                })?;
+                let peer = Peer::new(revision)
+                    .with_capabilities(declared)
+                    .with_info(meta.parse_client_info());
+                let peer = Arc::new(peer);
                 let key = PeerKey {
                     revision,
-                    capabilities: Bytes::copy_from_slice(capabilities.get().as_bytes()),
-                    info: Bytes::copy_from_slice(key(keys.info).as_bytes()),
+                    capabilities: Bytes::copy_from_slice(capabilities.as_bytes()),
+                    info: Bytes::copy_from_slice(info.as_bytes()),
                 };
                 self.last = Some((key, Arc::clone(&peer)));
                 peer
             }
         };
-        let log_level = match keys.log_level {
-            None => None,
-            Some(level) => Some(serde_json::from_str(level.get()).map_err(|_| {
-                ErrorObject::invalid_params(format!("Invalid params: unknown log level {}", level.get()))
-            })?),
-        };
         Ok(Verdict::Serve(Admission {
             peer,
-            progress_token: keys.progress_token()?,
-            log_level,
+            progress_token: progress_token(meta),
+            log_level: meta.log_level,
         }))
     }
 
-    fn stateful(&mut self, request: &Request, keys: &MetaKeys<'_>) -> Result<Verdict, ErrorObject> {
+    fn stateful(&mut self, request: &Request, meta: &RequestMeta<'_>) -> Result<Verdict, ErrorObject> {
         let method = request.call.method();
         match (method, &self.stateful) {
             (method::PING, _) if !self.served.and(Revisions::STATEFUL).is_empty() => {
@@ -198,7 +185,7 @@ impl ServerInbound {
                 self.stateful = Some(Arc::clone(&peer));
                 Ok(Verdict::Handshake(Admission {
                     peer,
-                    progress_token: keys.progress_token()?,
+                    progress_token: progress_token(meta),
                     log_level: None,
                 }))
             }
@@ -219,7 +206,7 @@ impl ServerInbound {
                 let peer = Arc::clone(peer);
                 Ok(Verdict::Serve(Admission {
                     peer,
-                    progress_token: keys.progress_token()?,
+                    progress_token: progress_token(meta),
                     log_level: None,
                 }))
             }
@@ -260,16 +247,16 @@ impl ServerInbound {
     /// Judges a notification.
     pub fn notification(&mut self, call: &Call) -> NoteVerdict {
         match call.method() {
-            method::NOTIFICATION_CANCELLED => cancelled(call),
-            method::NOTIFICATION_INITIALIZED if self.stateful.is_none() => {
+            method::CANCELLED => cancelled(call),
+            method::INITIALIZED if self.stateful.is_none() => {
                 NoteVerdict::Ignore("initialized before initialize")
             }
-            method::NOTIFICATION_INITIALIZED if self.initialized => NoteVerdict::Ignore("initialized twice"),
-            method::NOTIFICATION_INITIALIZED => {
+            method::INITIALIZED if self.initialized => NoteVerdict::Ignore("initialized twice"),
+            method::INITIALIZED => {
                 self.initialized = true;
                 NoteVerdict::Initialized
             }
-            other if !method::is_notification(other) => NoteVerdict::Ignore("a request without an id"),
+            other if !is_notification(other) => NoteVerdict::Ignore("a request without an id"),
             _ => NoteVerdict::Deliver,
         }
     }
@@ -317,21 +304,20 @@ impl ClientInbound {
         if method == method::PING {
             return Some(Verdict::Answer(RawJson::empty_object()));
         }
-        if method::is_notification(method) {
+        if is_notification(method) {
             return Some(refuse(ErrorObject::invalid_request(format!(
                 "Invalid request: {method} is a notification and has no id"
             ))));
         }
-        let known = method::lookup(method, Sender::Server, self.peer.revision).is_some();
-        if !known && method::is_known(method) {
+        let known = method::lookup(method, Side::Server, self.peer.revision).is_some();
+        if !known && is_known(method) {
             return Some(refuse(ErrorObject::method_not_found(method)));
         }
-        let raw = meta::of(&request.call);
-        let progress_token = MetaKeys::read(raw.as_ref()).and_then(|keys| keys.progress_token());
-        Some(match progress_token {
-            Ok(progress_token) => Verdict::Serve(Admission {
+        let raw = request.call.param(ParamKey::Meta);
+        Some(match read_meta(raw.as_ref()) {
+            Ok(meta) => Verdict::Serve(Admission {
                 peer: Arc::clone(&self.peer),
-                progress_token,
+                progress_token: progress_token(&meta),
                 log_level: None,
             }),
             Err(error) => refuse(error),
@@ -341,8 +327,8 @@ impl ClientInbound {
     /// Judges a notification of the server.
     pub fn notification(&self, call: &Call) -> NoteVerdict {
         match call.method() {
-            method::NOTIFICATION_CANCELLED => cancelled(call),
-            other if method::is_known(other) && !method::is_notification(other) => {
+            method::CANCELLED => cancelled(call),
+            other if is_known(other) && !is_notification(other) => {
                 NoteVerdict::Ignore("a request without an id")
             }
             _ => NoteVerdict::Deliver,
@@ -350,10 +336,24 @@ impl ClientInbound {
     }
 }
 
+/// Reads `_meta`; absent and null are empty.
+fn read_meta(meta: Option<&RawJson>) -> Result<RequestMeta<'_>, ErrorObject> {
+    match meta.filter(|meta| !meta.is_null()) {
+        None => Ok(RequestMeta::default()),
+        Some(meta) => RequestMeta::parse(meta)
+            .map_err(|error| ErrorObject::invalid_params(format!("Invalid params: _meta: {error}"))),
+    }
+}
+
+/// The token to report progress under, as JSON: echoed in the type in which it came.
+fn progress_token(meta: &RequestMeta<'_>) -> Option<RawJson> {
+    RawJson::encode(meta.progress_token.as_ref()?).ok()
+}
+
 /// A method that some revision knows must be known in this one, sent by a client. Methods that no revision knows
 /// are for the handler to judge: an extension may define them.
 fn exists(method: &str, revision: Revision) -> Result<(), ErrorObject> {
-    if method::lookup(method, Sender::Client, revision).is_some() || !method::is_known(method) {
+    if method::lookup(method, Side::Client, revision).is_some() || !is_known(method) {
         return Ok(());
     }
     Err(ErrorObject::method_not_found(method))
@@ -381,4 +381,13 @@ pub fn batch_refused() -> ErrorObject {
         codes::INVALID_REQUEST,
         "Invalid request: batches exist in protocol version 2025-03-26 only",
     )
+}
+
+fn is_notification(method: &str) -> bool {
+    method.starts_with("notifications/")
+}
+
+/// Whether any revision knows the method.
+fn is_known(method: &str) -> bool {
+    method::all().iter().any(|known| known.name == method)
 }

@@ -22,7 +22,6 @@
 
 mod error;
 mod inbound;
-mod meta;
 mod negotiate;
 mod seal;
 mod slots;

@@ -1,4 +1,4 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use mcp_exchange::{BoxHandler, BoxLink, Connect, LinkError};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadHalf, WriteHalf};
@@ -82,37 +82,42 @@ pub fn pair(capacity: usize) -> (PairEnd, PairEnd) {
 
 #[cfg(feature = "process")]
 mod child {
-    use super::*;
-    use crate::process::Command;
-    use mcp_exchange::Closed;
+    use mcp_exchange::{BoxHandler, BoxLink, Closed, Connect, LinkError};
 
-    /// Starting the program is how this transport connects; each connect starts it anew.
+    use crate::connection::{Connection, Role};
+    use crate::process::{Command, ExitStatus};
+
+    /// Starting the program is how this transport connects; each connect starts it anew. Closing the link closes the
+    /// program's input and then ends its process group within the command's grace times.
     impl Connect for Command {
         async fn connect(&self, inbound: BoxHandler) -> Result<BoxLink, LinkError> {
-            let (child, stdin, stdout) = self
-                .start()
-                .map_err(|error| LinkError::start(error.to_string()).with_source(error))?;
-            let connection = Connection::new(stdout, stdin, inbound, Role::Client, self.options().clone());
+            let failed =
+                |error: crate::process::SpawnError| LinkError::start(error.to_string()).with_source(error);
+            let mut child = self.clone().spawn().map_err(failed)?;
+            let (Some(stdin), Some(stdout)) = (child.take_stdin(), child.take_stdout()) else {
+                return Err(LinkError::start("the program has no standard input or output"));
+            };
+            let options = self.connection_options().clone();
+            let connection = Connection::new(stdout, stdin, inbound, Role::Client, options);
             let link = connection.link();
             tokio::spawn(async move {
                 let (how, mut stdout, shared) = connection.run().await;
                 // The child may have more to say; a full pipe must not keep it from ending.
-                let rest = async {
+                let rest = tokio::spawn(async move {
                     let _ = tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await;
-                    std::future::pending::<()>().await;
+                });
+                let report = child.close().await;
+                rest.abort();
+                let code = match report.status() {
+                    ExitStatus::Code(code) => Some(code),
+                    _ => None,
                 };
-                let report = tokio::select! {
-                    report = child.close() => report,
-                    () = rest => return,
-                };
-                let ours = how.reason == "closed by us";
-                let reason = if ours {
+                let reason = if shared.is_closing() {
                     how.reason.clone()
                 } else {
                     report.to_string().into()
                 };
-                let orderly = how.orderly && report.code() == Some(0);
-                shared.set_closed(Closed::new(reason, orderly).with_exit_code(report.code()));
+                shared.set_closed(Closed::new(reason, how.orderly && code == Some(0)).with_exit_code(code));
             });
             Ok(BoxLink::new(link))
         }

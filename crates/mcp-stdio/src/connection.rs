@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use mcp_codec::{Line, LineDecoder};
+use mcp_codec::LineDecoder;
 use mcp_exchange::{BoxHandler, Closed, LinkError};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::time::{Instant, Sleep};
@@ -100,7 +100,7 @@ where
                 ));
             }
             if self.shared.is_closing() && self.reading {
-                self.stop_reading(FLUSH.max(Duration::ZERO), true);
+                self.stop_reading(FLUSH, true);
             }
             if self.reading && !self.shared.lane.is_full() {
                 match self.poll_read(cx) {
@@ -160,10 +160,11 @@ where
         self.reading = false;
         self.dispatch.end();
         self.shared.end_requests(cancel);
-        self.shared.lose_calls(&LinkError::closed(format!(
-            "the connection is closed: {}",
-            self.ended().reason
-        )));
+        if self.role == Role::Server {
+            // A client's calls are told once it is known why the server went.
+            let why = LinkError::closed(format!("the connection is closed: {}", self.ended().reason));
+            self.shared.lose_calls(&why);
+        }
         self.deadline = Some(Box::pin(tokio::time::sleep_until(Instant::now() + time)));
     }
 
@@ -194,13 +195,5 @@ where
             }
             self.writing.advance(written);
         }
-    }
-}
-
-impl<R, W> Connection<R, W> {
-    /// For tests of what a line does, without IO.
-    #[cfg(test)]
-    pub(crate) fn dispatch_line(&mut self, line: Line) {
-        self.dispatch.line(line);
     }
 }

@@ -268,7 +268,7 @@ impl Dispatch {
         let verdict = match &mut self.rules {
             Rules::Server(rules) => rules.notification(&call),
             Rules::Client(rules) => {
-                if call.method() == method::NOTIFICATION_PROGRESS {
+                if call.method() == method::PROGRESS {
                     if !self.shared.progress(call) {
                         tracing::debug!("progress for an unknown token was dropped");
                     }
@@ -295,7 +295,7 @@ impl Dispatch {
                 }
                 self.deliver(call);
             }
-            _ if call.method() == method::NOTIFICATION_PROGRESS && self.shared.progress(call.clone()) => {}
+            _ if call.method() == method::PROGRESS && self.shared.progress(call.clone()) => {}
             _ => self.deliver(call),
         }
     }

@@ -193,11 +193,9 @@ fn one_line(frame: BytesMut) -> BytesMut {
     if memchr::memchr2(b'\n', b'\r', &frame).is_none() {
         return frame;
     }
-    let limits = Limits {
-        max_bytes: u32::MAX as usize,
-        max_depth: usize::MAX,
-        ..Limits::default()
-    };
+    let limits = Limits::default()
+        .with_max_bytes(usize::MAX)
+        .with_max_depth(usize::MAX);
     match RawJson::from_bytes(frame.freeze(), &limits) {
         Ok(value) => BytesMut::from(encode::compact(&value).into_bytes()),
         Err(error) => {

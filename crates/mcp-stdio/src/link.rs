@@ -89,6 +89,6 @@ fn cancelled(id: &RequestId, reason: Option<&str>) -> BytesMut {
     }
     params.extend_from_slice(b"}");
     let mut frame = BytesMut::with_capacity(128);
-    encode::notification(&mut frame, method::NOTIFICATION_CANCELLED, Some(&params));
+    encode::notification(&mut frame, method::CANCELLED, Some(&params));
     frame
 }

@@ -7,8 +7,7 @@ use bytes::BytesMut;
 use mcp_exchange::{CallSlot, Closed, LinkError, Outbox, Scope};
 use mcp_jsonrpc::{Call, ErrorObject, RawJson, RequestId, Response};
 use mcp_session::Slots;
-use mcp_types::Revision;
-use serde::Deserialize;
+use mcp_types::{ProgressParams, ProgressToken, Revision};
 use tokio::sync::watch;
 
 use crate::lane::Lane;
@@ -105,15 +104,14 @@ impl Shared {
 
     /// Gives progress to its call. False where its token is none of ours.
     pub(crate) fn progress(&self, call: Call) -> bool {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Params {
-            progress_token: RequestId,
-        }
-        let Ok(params) = call.parse::<Params>() else {
+        let Ok(params) = call.parse::<ProgressParams>() else {
             return false;
         };
-        let slot = self.calls().get(&params.progress_token).cloned();
+        let id = match params.progress_token {
+            ProgressToken::Number(number) => RequestId::Number(number),
+            ProgressToken::String(text) => RequestId::String(text.into()),
+        };
+        let slot = self.calls().get(&id).cloned();
         slot.is_some_and(|slot| {
             slot.notice(call);
             true
@@ -246,9 +244,8 @@ impl Destination {
         let Destination::Batch(batch) = self else { return };
         let mut batch = batch.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(frame) = frame {
-            batch
-                .array
-                .extend_from_slice(if batch.array.is_empty() { b"[" } else { b"," });
+            let separator: &[u8] = if batch.array.is_empty() { b"[" } else { b"," };
+            batch.array.extend_from_slice(separator);
             batch.array.extend_from_slice(&frame);
         }
         batch.missing = batch.missing.saturating_sub(1);

@@ -3,6 +3,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use std::process::Stdio;
+use std::sync::Arc;
 
 use super::child::Child;
 use super::environment::{Environment, Rules, child_environment};
@@ -10,6 +11,7 @@ use super::error::{Kind, SpawnError};
 use super::resolve::resolve;
 use super::stderr::{Sink, StderrLine};
 use super::supervise::Grace;
+use crate::Options;
 
 /// A program to start as a server, and how.
 ///
@@ -30,16 +32,20 @@ use super::supervise::Grace;
 /// # }
 /// ```
 #[must_use = "a command does nothing until it is spawned"]
+#[derive(Clone)]
 pub struct Command {
     program: OsString,
     args: Vec<OsString>,
     env: BTreeMap<OsString, Option<OsString>>,
     inherit: Vec<OsString>,
     cwd: Option<PathBuf>,
-    stderr: Option<Sink>,
+    stderr: Option<SharedSink>,
     tail: usize,
     grace: Grace,
+    options: Options,
 }
+
+type SharedSink = Arc<dyn Fn(StderrLine<'_>) + Send + Sync>;
 
 impl Command {
     /// Bytes of standard error kept for reports unless told otherwise.
@@ -56,6 +62,7 @@ impl Command {
             stderr: None,
             tail: Self::STDERR_TAIL,
             grace: Grace::default(),
+            options: Options::default(),
         }
     }
 
@@ -108,8 +115,8 @@ impl Command {
     }
 
     /// Calls `sink` with every line of standard error, as it comes. It runs on the runtime: do not block in it.
-    pub fn on_stderr(mut self, sink: impl FnMut(StderrLine<'_>) + Send + 'static) -> Self {
-        self.stderr = Some(Box::new(sink));
+    pub fn on_stderr(mut self, sink: impl Fn(StderrLine<'_>) + Send + Sync + 'static) -> Self {
+        self.stderr = Some(Arc::new(sink));
         self
     }
 
@@ -137,6 +144,16 @@ impl Command {
     pub fn resolve(&self) -> Result<PathBuf, SpawnError> {
         let environment = self.environment();
         resolve(&self.program, path_of(&environment), self.cwd.as_deref())
+    }
+
+    /// Bounds of the connection to it, where it is used as a transport.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    pub(crate) fn connection_options(&self) -> &Options {
+        &self.options
     }
 
     /// Starts the program. Must be called inside a tokio runtime with IO and time enabled, which then also runs the
@@ -175,7 +192,8 @@ impl Command {
                 &runtime,
                 program,
                 child,
-                self.stderr,
+                self.stderr
+                    .map(|sink| Box::new(move |line: StderrLine<'_>| sink(line)) as Sink),
                 self.tail,
                 self.grace,
             )),
