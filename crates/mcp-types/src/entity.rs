@@ -4,6 +4,7 @@
 //! |---|---|---|---|
 //! | `required` | the type | error | always; argument of `new` |
 //! | `expected` | the type | its default | always; argument of `new` |
+//! | `always` | the type | its default | always; not an argument of `new` |
 //! | `optional` | `Option` | `None` | when set |
 //! | `list` | `Vec` | empty | when not empty |
 //! | `flag` | `bool` | `false` | when true |
@@ -208,6 +209,7 @@ macro_rules! entity {
 macro_rules! entity_field {
     (required $ty:ty) => { $ty };
     (expected $ty:ty) => { $ty };
+    (always $ty:ty) => { $ty };
     (optional $ty:ty) => { Option<$ty> };
     (capability $ty:ty) => { Option<$ty> };
     (cached $ty:ty) => { Option<$ty> };
@@ -313,6 +315,9 @@ macro_rules! entity_write {
         $members.member($key, $known, &$value)
     };
     (expected $members:ident $key:literal $known:ident $value:expr) => {
+        $members.member($key, $known, &$value)
+    };
+    (always $members:ident $key:literal $known:ident $value:expr) => {
         $members.member($key, $known, &$value)
     };
     (flag $members:ident $key:literal $known:ident $value:expr) => {

@@ -14,7 +14,7 @@ entity! {
         /// The dialect.
         optional dialect/with_dialect: String = "$schema",
         /// The fields.
-        expected properties: Map<PropertySchema> = "properties",
+        always properties/with_properties: Map<PropertySchema> = "properties",
         /// The names of the fields that must be filled in.
         list required/with_required: String = "required",
     }
