@@ -20,8 +20,9 @@ pub struct Derived {
     /// Whether [`parse_args`](crate::parse_args) refuses all that the schema refuses, so that no validator is
     /// needed. Proved, not assumed: what cannot be proved is `false`.
     ///
-    /// serde is stricter in places: it refuses `1.0` for an integer, which JSON Schema allows. It is laxer in one:
-    /// a unit variant may also come as `{"variant": null}`.
+    /// serde is stricter in places: it refuses `1.0` for an integer, which JSON Schema allows. It also reads two
+    /// other spellings of a valid value that the schema does not list: `{"variant": null}` for a unit variant, and
+    /// an array of its fields for a nested struct. The handler gets the same typed value either way.
     pub enforced: bool,
 }
 

@@ -24,7 +24,7 @@
 //!
 //! # Derived and raw schemas
 //!
-//! A schema made from a Rust type comes from [`derive`], with its members in the order of the type. Where serde
+//! A schema made from a Rust type comes from [`derive()`], with its members in the order of the type. Where serde
 //! alone refuses everything that the schema refuses, [`Derived::enforced`] says so and no validator is needed.
 //! A schema written by hand or received from a peer stays [`RawJson`](mcp_jsonrpc::RawJson), byte for byte, and
 //! is checked by a [`Validator`].
