@@ -348,17 +348,15 @@ fn stop_reason_is_open(_: &CreateMessageResult, out: &Writer<'_>) -> bool {
 /// 2024-10-07 demands a stop reason, and has three.
 fn write_closed_stop_reason(result: &CreateMessageResult, members: &mut Members<'_, '_>) {
     if !stop_reason_is_open(result, members.writer()) {
-        let reason = match result.stop_reason.as_deref() {
-            Some(known @ ("stopSequence" | "maxTokens")) => known,
-            _ => "endTurn",
-        };
+        let reason = result.stop_reason.as_deref();
+        let known = reason.filter(|reason| matches!(*reason, "stopSequence" | "maxTokens"));
+        let reason = known.unwrap_or("endTurn");
         members.member("stopReason", Revisions::ALL, reason);
     }
 }
 
-/// The metadata of a request for a provider, when it is an object.
 impl CreateMessageParams {
-    /// [`metadata`](Self::metadata), member by member.
+    /// [`metadata`](Self::metadata), member by member; empty when it is no object.
     pub fn metadata_members(&self) -> JsonObject {
         self.metadata
             .as_ref()
