@@ -2,7 +2,7 @@
 //!
 //! Types hold the widest vocabulary. Writing one for a peer goes through [`encode`], with the revision the peer
 //! speaks: members and forms that revision does not know are left out or replaced. Which ones is said in two
-//! places: [`table`] lists the members, and the few types that change form do so in their own [`Wire`].
+//! places: the table in `wire/table.rs` lists the members, and the few types that change form do so in their own [`Wire`].
 //!
 //! `Serialize` on the same types writes everything they hold, for logs and tests; it is not meant for a peer.
 
