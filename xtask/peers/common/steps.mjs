@@ -8,27 +8,7 @@
 // a question, and where lines of the server's stderr go.
 import { createInterface } from 'node:readline';
 import { PNG } from './contract.mjs';
-
-const STEP_MS = 15_000;
-
-function usage(message) {
-  console.error(`${message}\nusage: client [--revision REV] -- COMMAND ARGS...`);
-  process.exit(2);
-}
-
-function wanted(argv) {
-  const at = argv.indexOf('--');
-  if (at < 0 || at + 1 === argv.length) usage('no command');
-  const flags = argv.slice(0, at);
-  if (flags.length !== 0 && !(flags.length === 2 && flags[0] === '--revision')) usage(`unknown: ${flags.join(' ')}`);
-  return { revision: flags[1], command: argv[at + 1], args: argv.slice(at + 2) };
-}
-
-function expect(what, got, right) {
-  if (JSON.stringify(got) !== JSON.stringify(right)) {
-    throw new Error(`${what}: expected ${JSON.stringify(right)}, got ${JSON.stringify(got)}`);
-  }
-}
+import { expect, reporter, wanted } from './report.mjs';
 
 /** Lines of a stream, kept, with a wait for one of them. */
 class Lines {
@@ -45,14 +25,6 @@ class Lines {
   async until(line) {
     while (!this.#seen.includes(line)) await new Promise((wake) => this.#waiting.push(wake));
   }
-}
-
-function within(ms, promise) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing after ${ms} ms`)), ms);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 async function everyPage(peer, kind) {
@@ -199,18 +171,7 @@ export async function run(connect) {
   const { revision, command, args } = wanted(process.argv.slice(2));
   const stderr = new Lines();
   const answers = [];
-  let failed = false;
-  const report = async (step, body) => {
-    try {
-      const detail = await within(STEP_MS, body());
-      console.log(JSON.stringify({ step, ok: true, ...(detail && { detail }) }));
-      return true;
-    } catch (error) {
-      console.log(JSON.stringify({ step, ok: false, error: String(error?.message ?? error) }));
-      failed = true;
-      return false;
-    }
-  };
+  const { report, done } = reporter();
   let peer;
   const connected = await report('handshake', async () => {
     peer = await connect({
@@ -231,5 +192,5 @@ export async function run(connect) {
   if (connected) {
     for (const [step, body] of Object.entries(steps(peer, stderr, answers))) await report(step, body);
   }
-  process.exit(failed ? 1 : 0);
+  done();
 }

@@ -4,7 +4,7 @@ use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::tool::{InputResponses as Answers, ToolCallContext};
 use rmcp::handler::server::wrapper::{Json, Parameters};
 use rmcp::model::*;
-use rmcp::service::{ElicitationError, RequestContext};
+use rmcp::service::{ElicitationError, RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt, elicit_safe, schemars, tool, tool_router};
 use serde_json::json;
 
@@ -282,6 +282,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let contract = Contract {
         tools: Contract::tool_router(),
     };
-    contract.serve(rmcp::transport::stdio()).await?.waiting().await?;
-    Ok(())
+    match contract.serve(rmcp::transport::stdio()).await {
+        Ok(running) => running.waiting().await.map(drop).map_err(Into::into),
+        // Some clients probe for the era on a process of its own: that is no failure.
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
