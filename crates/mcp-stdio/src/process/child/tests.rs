@@ -286,7 +286,11 @@ async fn p022_a_child_that_ignores_everything_is_killed_in_time() {
 async fn p021_a_dropped_child_ends_with_its_group_without_blocking() {
     // Hours of grace: an end within the test's patience shows that neither the drop nor the child waited for them.
     let hour = Duration::from_secs(3600);
-    let grace = Grace { after_input: hour, after_terminate: hour, after_kill: hour };
+    let grace = Grace {
+        after_input: hour,
+        after_terminate: hour,
+        after_kill: hour,
+    };
     let mut child = sh("sleep 1000 & echo $!; wait").grace(grace).spawn().unwrap();
     let grandchild: u32 = read_line(&mut child).await.parse().unwrap();
     let pid = child.pid();
