@@ -1,0 +1,186 @@
+use std::sync::Arc;
+
+use mcp_exchange::{Peer, Scope, Session};
+use mcp_jsonrpc::RawJson;
+use mcp_types::wire::{self, Open};
+use mcp_types::{LogMessageParams, LoggingLevel, method};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::ask::{self, Question, Round};
+use crate::error::{AskError, Failure};
+use crate::settings::Settings;
+
+/// What a handler has in hand: the application's state, who asks, and the ways to report, to log, to ask and to
+/// notice that the call was cancelled. A clone is a few reference counts.
+pub struct Cx<S = ()> {
+    pub(crate) core: Core,
+    state: Arc<S>,
+}
+
+/// The part of a [`Cx`] that does not depend on the application.
+#[derive(Clone)]
+pub(crate) struct Core {
+    pub(crate) scope: Scope,
+    /// Only in the stateless era, and only where a question may be asked.
+    pub(crate) round: Option<Arc<Round>>,
+    pub(crate) settings: Arc<Settings>,
+    /// Whether the request is one during which the client may be asked.
+    pub(crate) may_ask: bool,
+}
+
+impl<S> Clone for Cx<S> {
+    fn clone(&self) -> Self {
+        Self {
+            core: self.core.clone(),
+            state: Arc::clone(&self.state),
+        }
+    }
+}
+
+impl<S> Cx<S> {
+    pub(crate) fn new(core: Core, state: Arc<S>) -> Self {
+        Self { core, state }
+    }
+
+    /// The application's state.
+    pub fn state(&self) -> &S {
+        &self.state
+    }
+
+    /// Who asks: revision, declared capabilities, the name it gives itself.
+    pub fn peer(&self) -> &Arc<Peer> {
+        self.core.scope.peer()
+    }
+
+    /// The session; none in the stateless era.
+    pub fn session(&self) -> Option<&Session> {
+        self.core.scope.session()
+    }
+
+    /// The exchange behind this, for what has no method here.
+    pub fn scope(&self) -> &Scope {
+        &self.core.scope
+    }
+
+    /// Whether the call was cancelled. Its future is dropped then, so this is for work on other threads.
+    pub fn is_cancelled(&self) -> bool {
+        self.core.scope.signal().is_cancelled()
+    }
+
+    /// Waits for the call to be cancelled.
+    ///
+    /// # Cancel safety
+    /// Nothing is lost when dropped.
+    pub async fn cancelled(&self) {
+        self.core.scope.signal().cancelled().await;
+    }
+
+    /// Whether the caller wants progress; reports cost next to nothing where it does not.
+    pub fn wants_progress(&self) -> bool {
+        self.core.scope.wants_progress()
+    }
+
+    /// Reports progress. Waits while the way to the client is full, so every report arrives. False where it was not
+    /// sent: the caller wants none, or `progress` did not grow.
+    ///
+    /// # Cancel safety
+    /// When dropped, it was not sent.
+    pub async fn progress(&self, progress: f64, total: Option<f64>) -> bool {
+        self.core.scope.progress(progress, total, None).await
+    }
+
+    /// [`Cx::progress`] with a text for people (from 2025-03-26).
+    ///
+    /// # Cancel safety
+    /// When dropped, it was not sent.
+    pub async fn progress_text(&self, progress: f64, total: Option<f64>, text: &str) -> bool {
+        self.core.scope.progress(progress, total, Some(text)).await
+    }
+
+    /// Reports progress without waiting. Where the way to the client is full, only the newest report is kept.
+    pub fn progress_now(&self, progress: f64, total: Option<f64>, text: Option<&str>) {
+        self.core.scope.progress_now(progress, total, text);
+    }
+
+    /// Sends a log message to the client, if the server declares logging and the client wants this level. Never
+    /// put secrets or personal data in one. False where it was not sent.
+    ///
+    /// # Cancel safety
+    /// When dropped, it was not sent.
+    pub async fn log(&self, level: LoggingLevel, data: impl Serialize) -> bool {
+        let scope = &self.core.scope;
+        if !self.core.settings.logging || scope.log_threshold().is_none_or(|threshold| level < threshold) {
+            return false;
+        }
+        let Ok(data) = RawJson::encode(&data) else {
+            return false;
+        };
+        let mut params = LogMessageParams::new(level, data);
+        params.logger = Some(self.core.settings.info.name.clone());
+        match wire::to_raw(&params, scope.revision()) {
+            Ok(params) => scope.notify(method::MESSAGE, params.as_bytes()).await,
+            Err(_) => false,
+        }
+    }
+
+    /// Asks the client something: the same line in every revision.
+    ///
+    /// Up to 2025-11-25 a request goes to the client and this waits for the answer. From 2026-07-28 the first run of
+    /// the handler ends here with an error that `?` must carry out; the client is told what is asked, and the call
+    /// comes again with the answer, so *the code before an `ask` may run again*: put effects after the last one, or
+    /// inside [`Cx::remember`]. `key` names the question and must be unique in the handler.
+    ///
+    /// # Errors
+    /// When the client did not declare what the question needs, refused it, or answered it badly; and the interrupt
+    /// just described.
+    ///
+    /// # Cancel safety
+    /// When dropped, the question is cancelled.
+    pub async fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Answer, AskError> {
+        if !self.core.may_ask {
+            return Err(AskError::lost("the client cannot be asked during this request"));
+        }
+        let round = self.core.round.as_deref();
+        ask::ask(
+            &self.core.scope,
+            round,
+            self.core.settings.ask_timeout,
+            key,
+            question,
+        )
+        .await
+    }
+
+    /// Runs `work` once for a logical call, however often the handler is run again for the sake of a question. The
+    /// value travels through the client, sealed; keep it small.
+    ///
+    /// # Errors
+    /// What `work` fails with, and values that cannot be encoded.
+    pub async fn remember<T, W>(&self, key: &str, work: W) -> Result<T, Failure>
+    where
+        T: Serialize + DeserializeOwned,
+        W: AsyncFnOnce() -> Result<T, Failure>,
+    {
+        let Some(round) = &self.core.round else {
+            return work().await;
+        };
+        if let Some(known) = round.remembered(key) {
+            return Ok(known.parse()?);
+        }
+        let value = work().await?;
+        round.remember(key, RawJson::encode(&value)?);
+        Ok(value)
+    }
+
+    /// Sends a notification of your own on this call's stream. False where the call is over.
+    ///
+    /// # Cancel safety
+    /// When dropped, it was not sent.
+    pub async fn notify(&self, method: &str, params: impl Serialize) -> bool {
+        match wire::to_raw(&Open(params), self.core.scope.revision()) {
+            Ok(params) => self.core.scope.notify(method, params.as_bytes()).await,
+            Err(_) => false,
+        }
+    }
+}
