@@ -32,9 +32,11 @@ pub struct ClientBuilder {
 /// Who hears notifications.
 #[derive(Default)]
 pub(crate) struct Ears {
-    pub(crate) log: Option<Box<dyn Fn(LogMessageParams) + Send + Sync>>,
-    pub(crate) notice: Option<Box<dyn Fn(&Call) + Send + Sync>>,
+    pub(crate) log: Option<Ear<LogMessageParams>>,
+    pub(crate) notice: Option<Ear<Call>>,
 }
+
+type Ear<T> = Box<dyn Fn(&T) + Send + Sync>;
 
 /// The bounds of a client.
 #[derive(Debug, Clone)]
@@ -177,7 +179,7 @@ impl ClientBuilder {
     }
 
     /// Hears log messages. Called where they are read, so it must not block.
-    pub fn on_log(mut self, hear: impl Fn(LogMessageParams) + Send + Sync + 'static) -> Self {
+    pub fn on_log(mut self, hear: impl Fn(&LogMessageParams) + Send + Sync + 'static) -> Self {
         self.ears.log = Some(Box::new(hear));
         self
     }

@@ -29,7 +29,8 @@ impl Client {
             members
         });
         let mut request = Request::new(self, method::TOOLS_CALL, members, Rounds::Answer, tool_result);
-        request.output = self.0.catalogue.output(name);
+        request.output = self.0.output(name);
+        request.arguments_at = request.members.as_ref().ok().map(Members::len);
         request
     }
 
@@ -76,7 +77,7 @@ impl Client {
                 Default::default(),
             ),
             Some(params) => match split_meta(&params) {
-                Ok((members, meta)) => (Ok(members), meta),
+                Ok((members, meta)) => (Ok(members.explicit()), meta),
                 Err(error) => (Err(error), Default::default()),
             },
         };

@@ -35,11 +35,6 @@ struct Known {
 }
 
 impl Catalogue {
-    /// What the results of this tool must look like, where that is known.
-    pub(crate) fn output(&self, tool: &str) -> Option<Arc<Output>> {
-        self.lock().outputs.get(tool).cloned()
-    }
-
     /// Remembers a whole list that was asked for after `counted` change notices.
     pub(crate) fn learn(&self, counted: u64, tools: &[Tool]) {
         let mut known = self.lock();
@@ -60,6 +55,13 @@ impl Catalogue {
 }
 
 impl Inner {
+    /// What the results of this tool must look like, where that is known and has not changed since.
+    pub(crate) fn output(&self, tool: &str) -> Option<Arc<Output>> {
+        let known = self.catalogue.lock();
+        let output = known.outputs.get(tool)?;
+        (known.counted == Some(self.catalogue_mark())).then(|| Arc::clone(output))
+    }
+
     /// How many change notices have come.
     pub(crate) fn catalogue_mark(&self) -> u64 {
         *self.inlet.tools.borrow()
@@ -122,7 +124,7 @@ impl Client {
     async fn watch(&self, watching: &mut Option<Watch>) {
         let tools = self.server_capabilities().tools.as_ref();
         let tells = tools.is_some_and(|tools| tools.list_changed);
-        let watched = watching.as_ref().is_some_and(|watch| !watch.0.is_finished());
+        let watched = watching.as_ref().is_some_and(Watch::goes_on);
         if !tells || !self.revision().is_stateless() || watched {
             return;
         }
@@ -130,22 +132,31 @@ impl Client {
         *watching = match self.listen(filter).await {
             Ok(subscription) => {
                 let inlet = Arc::clone(&self.0.inlet);
-                Some(Watch(tokio::spawn(follow(subscription, inlet))))
+                Some(Watch(Some(tokio::spawn(follow(subscription, inlet)))))
             }
             Err(error) => {
                 tracing::warn!(%error, "changes of the tools will not be noticed");
-                None
+                Some(Watch(None))
             }
         };
     }
 }
 
-/// The task that listens for changes. Ends with the client.
-struct Watch(JoinHandle<()>);
+/// The task that listens for changes, or none where the server does not let us. Ends with the client.
+struct Watch(Option<JoinHandle<()>>);
+
+impl Watch {
+    /// Whether there is no need to begin again.
+    fn goes_on(&self) -> bool {
+        self.0.as_ref().is_none_or(|task| !task.is_finished())
+    }
+}
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        self.0.abort();
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
     }
 }
 

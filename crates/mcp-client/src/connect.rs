@@ -84,17 +84,19 @@ impl Handshake {
         let mut probe = Probe::new(self.offered);
         let mut step = probe.first(self.known).map_err(ClientError::negotiation)?;
         let mut discovered = None;
+        let (mut probed, mut restarted) = (false, false);
         loop {
             step = match step {
                 Step::Settled(revision) => match discovered.take() {
                     Some(result) => {
                         self.link.0.negotiated(revision);
-                        return Ok((revision, self.from_discovery(result)));
+                        return Ok((revision, self.described(result)));
                     }
                     // Known from last time: its capabilities are still to be asked for.
                     None => Step::Discover(revision),
                 },
                 Step::Discover(revision) => {
+                    probed = true;
                     let next = match self.discover(revision).await {
                         Ok(result) => {
                             let next = probe.discovered(result.supported_versions.iter().map(String::as_str));
@@ -123,6 +125,7 @@ impl Handshake {
                     next.map_err(ClientError::negotiation)?
                 }
                 Step::Restart(revision) => {
+                    restarted = true;
                     let ended = self.how_it_ended().await;
                     self.link = match open(transport, &self.inlet).await {
                         Ok(link) => link,
@@ -136,6 +139,8 @@ impl Handshake {
                 }
                 Step::Initialize(offer) => match self.initialize(&probe, offer).await {
                     Ok(settled) => return Ok(settled),
+                    // Some old servers answer a probe, or do not, and end after that.
+                    Err(error) if error.is_closed() && probed && !restarted => Step::Restart(offer),
                     Err(error) => {
                         // What was remembered no longer holds: this server has moved on.
                         let modern = self.offered.and(Revisions::STATELESS).newest();
@@ -159,15 +164,14 @@ impl Handshake {
             progress: None,
         };
         let params = Members::new().close(&meta);
-        let result = self
-            .ask(method::SERVER_DISCOVER, params, self.bounds.probe_timeout)
-            .await?;
+        let time = self.bounds.probe_timeout.min(self.bounds.timeout);
+        let result = self.ask(method::SERVER_DISCOVER, params, time).await?;
         result
             .parse()
             .map_err(|error| ClientError::unreadable(method::SERVER_DISCOVER, error))
     }
 
-    fn from_discovery(&self, result: DiscoverResult) -> Server {
+    fn described(&self, result: DiscoverResult) -> Server {
         // The schema has the server's name in the result's metadata here.
         let info = result.meta.get(keys::SERVER_INFO);
         Server {

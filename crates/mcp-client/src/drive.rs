@@ -68,9 +68,10 @@ impl Wire<'_> {
                 Some(Event::Lost(error)) => return Err(ClientError::link(error)),
                 Some(Event::Notice(call)) if call.method() == method::PROGRESS => {
                     if let (Some(timeout), true) = (patience.timeout, patience.extends) {
-                        let again = Instant::now() + timeout;
-                        let end = again.min(started + patience.max.max(timeout));
-                        if let Some(clock) = clock.as_mut().as_pin_mut() {
+                        let again = Instant::now().checked_add(timeout);
+                        let last = started.checked_add(patience.max.max(timeout));
+                        let end = [again, last].into_iter().flatten().min();
+                        if let (Some(clock), Some(end)) = (clock.as_mut().as_pin_mut(), end) {
                             clock.reset(end);
                         }
                         extended = true;

@@ -38,7 +38,7 @@ impl Inlet {
             method::MESSAGE => {
                 if let Some(hear) = &self.ears.log {
                     match call.parse::<LogMessageParams>() {
-                        Ok(message) => hear(message),
+                        Ok(message) => hear(&message),
                         Err(error) => tracing::debug!(%error, "a malformed log message was dropped"),
                     }
                 }

@@ -369,10 +369,11 @@ impl Client {
 async fn pin_next(listener: &Listener, incoming: &mut Incoming) -> Option<Event> {
     let mut changed = pin!(listener.changed.notified());
     poll_fn(|cx| {
-        if let Poll::Ready(event) = incoming.poll_next(cx) {
-            return Poll::Ready(Some(event));
+        // First what was heard: it came before the end.
+        if changed.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(None);
         }
-        changed.as_mut().poll(cx).map(|()| None)
+        incoming.poll_next(cx).map(Some)
     })
     .await
 }

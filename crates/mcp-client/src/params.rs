@@ -11,13 +11,17 @@ use crate::error::ClientError;
 
 /// An object that is not closed yet: `{` and its members so far.
 #[derive(Debug)]
-pub(crate) struct Members(BytesMut);
+pub(crate) struct Members {
+    out: BytesMut,
+    /// An empty object is written, too.
+    explicit: bool,
+}
 
 impl Members {
     pub(crate) fn new() -> Self {
         let mut out = BytesMut::with_capacity(256);
         out.put_u8(b'{');
-        Self(out)
+        Self { out, explicit: false }
     }
 
     /// The members of an encoded object. Anything else has none.
@@ -31,7 +35,7 @@ impl Members {
         let mut out = BytesMut::with_capacity(members.len() + 256);
         out.put_u8(b'{');
         out.put_slice(members);
-        Self(out)
+        Self { out, explicit: false }
     }
 
     /// The members of an entity.
@@ -39,22 +43,22 @@ impl Members {
         let mut out = BytesMut::with_capacity(256);
         wire::encode(&mut out, entity, revision).map_err(ClientError::encode)?;
         out.truncate(out.len().saturating_sub(1));
-        Ok(Self(out))
+        Ok(Self { out, explicit: false })
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.len() <= 1
+        self.out.len() <= 1
     }
 
     /// Starts a member. `key` is one of ours: it needs no escapes.
     pub(crate) fn key(&mut self, key: &str) -> &mut BytesMut {
         if !self.is_empty() {
-            self.0.put_u8(b',');
+            self.out.put_u8(b',');
         }
-        self.0.put_u8(b'"');
-        self.0.put_slice(key.as_bytes());
-        self.0.put_slice(b"\":");
-        &mut self.0
+        self.out.put_u8(b'"');
+        self.out.put_slice(key.as_bytes());
+        self.out.put_slice(b"\":");
+        &mut self.out
     }
 
     pub(crate) fn string(&mut self, key: &str, value: &str) {
@@ -62,29 +66,35 @@ impl Members {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.out.len()
     }
 
     /// Forgets all after this length.
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.0.truncate(len);
+        self.out.truncate(len);
+    }
+
+    /// Writes an object even where it is empty.
+    pub(crate) fn explicit(mut self) -> Self {
+        self.explicit = true;
+        self
     }
 
     /// Appends `_meta`, where there is any, and closes the object. None for an empty one.
     pub(crate) fn close(mut self, meta: &MetaParts<'_>) -> Option<Bytes> {
         meta.write(&mut self);
-        if self.is_empty() {
+        if self.is_empty() && !self.explicit {
             return None;
         }
-        self.0.put_u8(b'}');
-        Some(self.0.freeze())
+        self.out.put_u8(b'}');
+        Some(self.out.freeze())
     }
 
     /// A copy, for another round with the same members.
     pub(crate) fn again(members: &[u8]) -> Self {
         let mut out = BytesMut::with_capacity(members.len() + 512);
         out.put_slice(members);
-        Self(out)
+        Self { out, explicit: false }
     }
 }
 
@@ -149,7 +159,7 @@ pub(crate) fn common_meta(
     out.string(keys::PROTOCOL_VERSION, revision.name());
     wire::encode(out.key(keys::CLIENT_CAPABILITIES), capabilities, revision).map_err(ClientError::encode)?;
     wire::encode(out.key(keys::CLIENT_INFO), info, revision).map_err(ClientError::encode)?;
-    Ok(out.0.freeze().slice(1..))
+    Ok(out.out.freeze().slice(1..))
 }
 
 /// Splits a caller's parameters into its own members and its `_meta`, so that ours can be added to the latter.
@@ -168,11 +178,11 @@ pub(crate) fn split_meta(params: &RawJson) -> Result<(Members, JsonObject), Clie
     let mut out = Members::new();
     for (key, value) in members.iter() {
         if !out.is_empty() {
-            out.0.put_u8(b',');
+            out.out.put_u8(b',');
         }
-        encode::string(&mut out.0, key);
-        out.0.put_u8(b':');
-        out.0.put_slice(encode::compact(value).as_bytes());
+        encode::string(&mut out.out, key);
+        out.out.put_u8(b':');
+        out.out.put_slice(encode::compact(value).as_bytes());
     }
     Ok((out, meta))
 }
@@ -232,10 +242,10 @@ mod tests {
     fn p032_a_callers_own_meta_is_kept_and_the_rest_stays_byte_for_byte() {
         let (members, meta) =
             split_meta(&raw(r#"{"n":9007199254740993.0,"_meta":{"a":1},"z":"é"}"#)).unwrap();
-        assert_eq!(&members.0[..], r#"{"n":9007199254740993.0,"z":"é""#.as_bytes());
+        assert_eq!(&members.out[..], r#"{"n":9007199254740993.0,"z":"é""#.as_bytes());
         assert_eq!(meta.get("a"), Some(&raw("1")));
         let (members, meta) = split_meta(&raw("{\"a\":\n 1}")).unwrap();
-        assert_eq!(&members.0[..], b"{\"a\":1");
+        assert_eq!(&members.out[..], b"{\"a\":1");
         assert!(meta.is_empty());
     }
 }

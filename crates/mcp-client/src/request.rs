@@ -49,7 +49,7 @@ pub struct Request<T> {
     pub(crate) method: Cow<'static, str>,
     /// Its own parameters, or why it cannot be sent.
     pub(crate) members: Result<Members, ClientError>,
-    /// Where the arguments of a tool begin, once there are any.
+    /// Where arguments go. A tool has it from the start, a prompt once there are any.
     pub(crate) arguments_at: Option<usize>,
     /// What the structured result of a tool must look like.
     pub(crate) output: Option<Arc<Output>>,
@@ -176,7 +176,11 @@ impl<T> Request<T> {
 
     /// Sends it, and does all that it takes to get a complete result.
     pub(crate) async fn run(mut self) -> Result<T, ClientError> {
-        let members = std::mem::replace(&mut self.members, Ok(Members::new()))?;
+        let mut members = std::mem::replace(&mut self.members, Ok(Members::new()))?;
+        if self.arguments_at == Some(members.len()) {
+            // A tool's arguments are always there (P144).
+            members.key("arguments").put_slice(b"{}");
+        }
         let raw = self.perform(members).await?;
         let context = Context {
             client: &self.client,

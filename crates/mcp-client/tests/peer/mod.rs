@@ -30,8 +30,12 @@ impl Peer {
     }
 
     pub async fn try_next(&mut self) -> Option<Value> {
-        let line = self.lines.next_line().await.unwrap()?;
+        let line = self.next_line().await?;
         Some(serde_json::from_str(&line).unwrap())
+    }
+
+    pub async fn next_line(&mut self) -> Option<String> {
+        self.lines.next_line().await.unwrap()
     }
 
     /// The next message, which must be this request or notification.
