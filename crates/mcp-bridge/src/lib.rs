@@ -17,7 +17,8 @@
 //! - [`name`]: names that every model API takes, unique over all servers, independent of who answers first.
 //! - [`text`]: what a model that reads only text gets to see of a result.
 //! - [`Registry`]: the tools of many servers in one snapshot, with calls routed by table under the original name.
-//!   It works over [`ToolSource`], so that it depends on no particular client.
+//!   It works over [`ToolSource`], so that tools may come from anywhere; an `mcp_client::Client` is one, and
+//!   [`Registry::attach_client`] follows the changes of its list.
 //!
 //! # Cancel safety
 //!
@@ -28,10 +29,12 @@
 //! [`Limits`] bounds the tools of a server and what is shown of a description;
 //! [`text::for_model_within`] bounds the text of a result.
 
+mod client_source;
 pub mod name;
 mod registry;
 pub mod text;
 
+pub use client_source::Follow;
 pub use registry::{
     BridgeError, BridgedTool, ChatTool, Gate, Limits, Problem, Registry, RegistryBuilder, SourceError,
     SourceFuture, ToolSource, Tools,
