@@ -11,8 +11,9 @@ const BUFFER_BYTES: usize = 32 * 1024;
 /// The least that a read should find free.
 const SPARE_BYTES: usize = 8 * 1024;
 
-/// A buffer that grew beyond this is replaced once what made it grow is gone.
-const LARGE_BYTES: usize = 256 * 1024;
+/// A buffer that grew beyond this is replaced once what made it grow is gone. Below, a peer that keeps sending
+/// messages of that size does not make us grow it anew for each.
+const LARGE_BYTES: usize = 1024 * 1024;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 

@@ -23,7 +23,8 @@ pub enum NoId {
 /// Appends a JSON string.
 pub fn string(out: &mut BytesMut, text: &str) {
     let mut rest = text.as_bytes();
-    out.reserve(rest.len() + 2);
+    // Room for the escapes of ordinary text, so that a long one is not moved when it turns out longer.
+    out.reserve(rest.len() + rest.len() / 8 + 16);
     out.put_u8(b'"');
     loop {
         let (plain, special) = rest.split_at(plain_run(rest));
