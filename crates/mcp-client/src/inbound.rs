@@ -9,7 +9,7 @@ use mcp_types::{LogMessageParams, method};
 use tokio::sync::watch;
 
 use crate::builder::Ears;
-use crate::listen::Listeners;
+use crate::listeners::Listeners;
 use crate::questions::Questions;
 
 /// Where everything that comes unasked goes. It knows nothing of the connection, so neither keeps the other alive.

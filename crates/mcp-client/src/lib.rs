@@ -9,6 +9,7 @@ mod drive;
 mod error;
 mod inbound;
 mod listen;
+mod listeners;
 mod lists;
 mod params;
 mod questions;

@@ -24,6 +24,14 @@ impl Members {
         Self { out, explicit: false }
     }
 
+    /// What is left where they were taken out; allocates nothing.
+    pub(crate) fn taken() -> Self {
+        Self {
+            out: BytesMut::new(),
+            explicit: false,
+        }
+    }
+
     /// The members of an encoded object. Anything else has none.
     pub(crate) fn of(object: &RawJson) -> Self {
         let bytes = object.as_bytes();

@@ -176,7 +176,7 @@ impl<T> Request<T> {
 
     /// Sends it, and does all that it takes to get a complete result.
     pub(crate) async fn run(mut self) -> Result<T, ClientError> {
-        let mut members = std::mem::replace(&mut self.members, Ok(Members::new()))?;
+        let mut members = std::mem::replace(&mut self.members, Ok(Members::taken()))?;
         if self.arguments_at == Some(members.len()) {
             // A tool's arguments are always there (P144).
             members.key("arguments").put_slice(b"{}");
