@@ -84,7 +84,7 @@ impl Handshake {
         let mut probe = Probe::new(self.offered);
         let mut step = probe.first(self.known).map_err(ClientError::negotiation)?;
         let mut discovered = None;
-        let (mut probed, mut restarted) = (false, false);
+        let (mut probed, mut restarted, mut turned) = (false, false, false);
         loop {
             step = match step {
                 Step::Settled(revision) => match discovered.take() {
@@ -142,10 +142,14 @@ impl Handshake {
                     // Some old servers answer a probe, or do not, and end after that.
                     Err(error) if error.is_closed() && probed && !restarted => Step::Restart(offer),
                     Err(error) => {
-                        // What was remembered no longer holds: this server has moved on.
+                        // This code is proof of a modern server: what was remembered no longer holds, or it was
+                        // too slow when it was probed.
                         let modern = self.offered.and(Revisions::STATELESS).newest();
                         match modern.filter(|_| error.is_peer_error() && error.is_negotiation()) {
-                            Some(revision) if self.known.take().is_some() => Step::Discover(revision),
+                            Some(revision) if !turned => {
+                                turned = true;
+                                Step::Discover(revision)
+                            }
                             _ => return Err(error),
                         }
                     }

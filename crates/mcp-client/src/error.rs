@@ -1,5 +1,4 @@
 use std::borrow::Cow;
-use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
@@ -25,32 +24,24 @@ enum Kind {
         method: Cow<'static, str>,
         after: Duration,
     },
+    #[error(transparent)]
+    Closed(LinkError),
+    #[error(transparent)]
+    Start(LinkError),
+    #[error(transparent)]
+    Transport(LinkError),
     #[error("{0}")]
-    Closed(#[source] LinkError),
-    #[error("{0}")]
-    Start(#[source] LinkError),
-    #[error("{0}")]
-    Link(#[source] LinkError),
-    #[error("{text}")]
-    Protocol {
-        text: Cow<'static, str>,
-        #[source]
-        source: Option<ParseError>,
-    },
-    #[error("{0}")]
-    Negotiation(#[source] SessionError),
+    Protocol(Cow<'static, str>),
+    #[error(transparent)]
+    Negotiation(SessionError),
     #[error("{0}")]
     Unsupported(Cow<'static, str>),
     #[error("{0}")]
     Cancelled(Cow<'static, str>),
     #[error("{0}")]
     Tool(String),
-    #[error("{text}")]
-    Usage {
-        text: Cow<'static, str>,
-        #[source]
-        source: Option<Box<dyn Error + Send + Sync>>,
-    },
+    #[error("{0}")]
+    Usage(Cow<'static, str>),
 }
 
 impl ClientError {
@@ -72,27 +63,18 @@ impl ClientError {
         } else if error.is_start() {
             Kind::Start(error)
         } else if error.is_peer() {
-            Kind::Protocol {
-                text: error.to_string().into(),
-                source: None,
-            }
+            Kind::Protocol(error.to_string().into())
         } else {
-            Kind::Link(error)
+            Kind::Transport(error)
         })
     }
 
     pub(crate) fn protocol(text: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Kind::Protocol {
-            text: text.into(),
-            source: None,
-        })
+        Self::new(Kind::Protocol(text.into()))
     }
 
-    pub(crate) fn unreadable(method: &str, source: ParseError) -> Self {
-        Self::new(Kind::Protocol {
-            text: format!("the server's answer to {method} is malformed: {source}").into(),
-            source: Some(source),
-        })
+    pub(crate) fn unreadable(method: &str, error: ParseError) -> Self {
+        Self::protocol(format!("the server's answer to {method} is malformed: {error}"))
     }
 
     pub(crate) fn negotiation(error: SessionError) -> Self {
@@ -112,24 +94,15 @@ impl ClientError {
     }
 
     pub(crate) fn usage(text: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Kind::Usage {
-            text: text.into(),
-            source: None,
-        })
+        Self::new(Kind::Usage(text.into()))
     }
 
-    pub(crate) fn encode(source: EncodeError) -> Self {
-        Self::new(Kind::Usage {
-            text: source.to_string().into(),
-            source: Some(Box::new(source)),
-        })
+    pub(crate) fn encode(error: EncodeError) -> Self {
+        Self::usage(error.to_string())
     }
 
-    pub(crate) fn arguments(source: serde_json::Error) -> Self {
-        Self::new(Kind::Usage {
-            text: format!("the arguments cannot be encoded: {source}").into(),
-            source: Some(Box::new(source)),
-        })
+    pub(crate) fn arguments(error: serde_json::Error) -> Self {
+        Self::usage(format!("the arguments cannot be encoded: {error}"))
     }
 
     /// Whether there was no answer in time. The server was told to stop; whether it did the work is not known.
@@ -152,6 +125,12 @@ impl ClientError {
         matches!(*self.0, Kind::Start(_))
     }
 
+    /// Whether the transport failed for this request alone, or refused it: a network error, a login that is needed.
+    /// Its error is among the [`source`](std::error::Error::source)s.
+    pub fn is_transport(&self) -> bool {
+        matches!(*self.0, Kind::Transport(_))
+    }
+
     /// Whether the server answered with an error; [`ClientError::error_object`] is what it said.
     pub fn is_peer_error(&self) -> bool {
         matches!(*self.0, Kind::Peer(_))
@@ -159,7 +138,7 @@ impl ClientError {
 
     /// Whether the server broke the protocol: its answer cannot be read, or is not what was asked for.
     pub fn is_protocol(&self) -> bool {
-        matches!(*self.0, Kind::Protocol { .. })
+        matches!(*self.0, Kind::Protocol(_))
     }
 
     /// Whether both sides have no revision in common, or (-32022) no longer have.
@@ -185,7 +164,7 @@ impl ClientError {
 
     /// Whether the caller is at fault: arguments that cannot be encoded, options that contradict each other.
     pub fn is_usage(&self) -> bool {
-        matches!(*self.0, Kind::Usage { .. })
+        matches!(*self.0, Kind::Usage(_))
     }
 
     /// The error that the server answered with.

@@ -31,7 +31,8 @@ pub enum Change {
     ManyResources,
 }
 
-/// Hears changes until it is dropped. Equal changes that nobody has read yet count as one.
+/// Hears changes until it is dropped, or the last clone of its client is. Equal changes that nobody has read yet count
+/// as one.
 pub struct Subscription {
     listener: Arc<Listener>,
     accepted: SubscriptionFilter,

@@ -413,3 +413,30 @@ async fn what_has_a_handler_is_declared_as_each_revision_may_see_it() {
         .await;
     assert!(bad.unwrap_err().is_usage());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_modern_server_that_was_too_slow_for_the_probe_is_probed_again_once() {
+    let (mut peer, transport) = peer();
+    let script = async {
+        peer.expect("server/discover").await;
+        let initialize = peer.expect("initialize").await;
+        peer.refuse(&initialize, -32022, "Unsupported protocol version")
+            .await;
+        peer.be_discovered(json!({})).await;
+    };
+    let (client, ()) = tokio::join!(builder().connect(transport), script);
+    assert_eq!(client.unwrap().revision(), Revision::V2026_07_28);
+
+    let error = failed(builder(), async |mut peer: Peer| {
+        for method in ["server/discover", "initialize", "server/discover", "initialize"] {
+            let request = peer.expect(method).await;
+            if method == "initialize" {
+                peer.refuse(&request, -32022, "Unsupported protocol version")
+                    .await;
+            }
+        }
+        assert_eq!(peer.try_next().await, None);
+    })
+    .await;
+    assert!(error.is_peer_error() && error.is_negotiation());
+}
