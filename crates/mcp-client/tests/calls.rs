@@ -519,3 +519,40 @@ async fn a_result_of_an_unknown_kind_is_an_error_and_an_absent_kind_is_complete(
     let error = result.unwrap_err();
     assert!(error.is_peer_error() && error.is_negotiation());
 }
+
+#[tokio::test]
+async fn a_call_may_be_dropped_at_any_point() {
+    use std::future::poll_fn;
+    use std::task::Poll;
+
+    let (client, mut peer) = stateful(builder(), json!({"tools": {}})).await;
+    for polls in 0..5 {
+        let mut call = client.tool("a").on_progress(|_| {}).into_future();
+        for _ in 0..polls {
+            let pending = poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_pending())).await;
+            assert!(pending);
+            tokio::task::yield_now().await;
+        }
+    }
+    let script = async {
+        let mut open = Vec::new();
+        let mut seen = 0;
+        loop {
+            let message = peer.next().await;
+            match message["method"].as_str().unwrap() {
+                "tools/call" => {
+                    seen += 1;
+                    open.push(message["id"].clone());
+                }
+                "notifications/cancelled" => open.retain(|id| *id != message["params"]["requestId"]),
+                _ => {
+                    peer.answer(&message, json!({})).await;
+                    break (seen, open);
+                }
+            }
+        }
+    };
+    let (pong, (seen, open)) = tokio::join!(client.ping().into_future(), script);
+    pong.unwrap();
+    assert_eq!((seen, open), (4, vec![]));
+}

@@ -4,8 +4,7 @@ mod peer;
 
 use std::time::Duration;
 
-use mcp_client::Client;
-use peer::{Peer, builder, stateful, stateless};
+use peer::{builder, stateful, stateless};
 use serde_json::{Value, json};
 
 fn tool(name: &str) -> Value {
@@ -276,6 +275,9 @@ async fn a_listener_that_the_server_ends_makes_the_tools_count_as_changed() {
 
 #[cfg(feature = "validate")]
 mod validated {
+    use mcp_client::Client;
+    use peer::Peer;
+
     use super::*;
 
     async fn listed(schema: Value) -> (Client, Peer) {
