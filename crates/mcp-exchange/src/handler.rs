@@ -1,3 +1,4 @@
+use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -88,8 +89,11 @@ impl<H: Handler> DynHandler for Erased<H> {
 }
 
 impl BoxHandler {
-    /// Erases a handler's type.
+    /// Erases a handler's type. One that is erased already stays as it is.
     pub fn new(handler: impl Handler) -> Self {
+        if let Some(erased) = (&handler as &dyn Any).downcast_ref::<BoxHandler>() {
+            return erased.clone();
+        }
         Self(Arc::new(Erased(handler)))
     }
 

@@ -10,6 +10,9 @@ use crate::error::LinkError;
 /// Notifications of one call that wait to be read; beyond, the oldest is dropped.
 const MAX_WAITING: usize = 256;
 
+/// Bytes of their parameters; beyond, the oldest is dropped, but never the newest.
+const MAX_WAITING_BYTES: usize = 1024 * 1024;
+
 /// What comes back for a call.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -45,9 +48,19 @@ struct Shared {
 #[derive(Default)]
 struct State {
     notices: VecDeque<Call>,
+    /// Bytes of the parameters in `notices`.
+    bytes: usize,
     end: Option<Event>,
     ended: bool,
     waker: Option<Waker>,
+}
+
+impl State {
+    fn take_notice(&mut self) -> Option<Call> {
+        let call = self.notices.pop_front()?;
+        self.bytes -= size(&call);
+        Some(call)
+    }
 }
 
 impl Shared {
@@ -72,14 +85,17 @@ pub fn call_slot() -> (CallSlot, Incoming) {
 }
 
 impl CallSlot {
-    /// Delivers a notification of this call. The oldest unread one gives way when 256 wait.
+    /// Delivers a notification of this call. The oldest unread ones give way when 256 wait, or 1 MiB of them.
     pub fn notice(&self, call: Call) {
         let mut state = self.shared.lock();
         if state.ended {
             return;
         }
-        if state.notices.len() == MAX_WAITING {
-            state.notices.pop_front();
+        state.bytes += size(&call);
+        while state.notices.len() >= MAX_WAITING || state.bytes > MAX_WAITING_BYTES {
+            if state.take_notice().is_none() {
+                break;
+            }
         }
         state.notices.push_back(call);
         wake(state);
@@ -103,6 +119,10 @@ impl CallSlot {
             wake(state);
         }
     }
+}
+
+fn size(call: &Call) -> usize {
+    call.params().map_or(0, |params| params.as_bytes().len())
 }
 
 fn wake(mut state: MutexGuard<'_, State>) {
@@ -135,7 +155,7 @@ impl Incoming {
     /// Polls for the next event.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
         let mut state = self.shared.lock();
-        if let Some(call) = state.notices.pop_front() {
+        if let Some(call) = state.take_notice() {
             return Poll::Ready(Event::Notice(call));
         }
         if let Some(end) = state.end.take() {
@@ -170,7 +190,12 @@ impl Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        let ended = std::mem::replace(&mut self.shared.lock().ended, true);
+        let ended = {
+            let mut state = self.shared.lock();
+            // The transport may keep its end for long.
+            state.notices = VecDeque::new();
+            std::mem::replace(&mut state.ended, true)
+        };
         if let (false, Some(cancel)) = (ended, self.on_drop.take()) {
             cancel(self.reason.take());
         }

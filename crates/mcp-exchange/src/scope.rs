@@ -228,16 +228,19 @@ impl Scope {
                 {
                     return false;
                 }
-                if progress.is_some() {
-                    // This one is newer than the one that was held.
-                    lane.held = None;
-                } else if let Some(held) = lane.held.take() {
+                if progress.is_none()
+                    && let Some(held) = lane.held.take()
+                {
                     lane.held = self.0.outbox.try_send(held).err();
                 }
-                if lane.held.is_none() {
+                if progress.is_some() || lane.held.is_none() {
                     match self.0.outbox.try_send(frame) {
                         Ok(()) => {
-                            lane.last_progress = progress.or(lane.last_progress);
+                            if progress.is_some() {
+                                // It is newer than the one that was held.
+                                lane.held = None;
+                                lane.last_progress = progress;
+                            }
                             return true;
                         }
                         Err(back) => frame = back,
@@ -269,8 +272,7 @@ impl Scope {
         Some(out)
     }
 
-    /// Ends the exchange's events; for transports, before the answer is written or when it was cancelled. False
-    /// where it was over already.
+    /// Ends the exchange's events; for transports, before the answer is written. False where it was over already.
     pub fn close(&self) -> bool {
         let mut lane = self.lane();
         if let Some(held) = lane.held.take() {
@@ -278,6 +280,18 @@ impl Scope {
             drop(self.0.outbox.try_send(held));
         }
         !std::mem::replace(&mut lane.closed, true)
+    }
+
+    /// Cancels the exchange; for transports. Nothing more goes out for it, held progress neither
+    /// (2026-07-28: basic/utilities/cancellation). False where it was over already; the signal is raised even then.
+    pub fn cancel(&self) -> bool {
+        let open = {
+            let mut lane = self.lane();
+            lane.held = None;
+            !std::mem::replace(&mut lane.closed, true)
+        };
+        self.signal().cancel();
+        open
     }
 
     /// The answer: a result, as this exchange's revision may see it.

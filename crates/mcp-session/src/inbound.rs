@@ -104,6 +104,18 @@ impl ServerInbound {
         self.stateful.is_none() && self.last.is_some()
     }
 
+    /// Whether this call is one of the stateless era, by its own `_meta`. Such a one may not be part of a batch.
+    pub fn is_stateless(call: &Call) -> bool {
+        let raw = call.param(ParamKey::Meta);
+        read_meta(raw.as_ref()).is_ok_and(|meta| meta.protocol_version.is_some())
+    }
+
+    /// The handler refused the handshake that was let through last: the connection is fresh again.
+    pub fn handshake_failed(&mut self) {
+        self.stateful = None;
+        self.initialized = false;
+    }
+
     /// Judges a request.
     pub fn request(&mut self, request: &Request) -> Verdict {
         let method = request.call.method();
@@ -257,6 +269,10 @@ impl ServerInbound {
                 NoteVerdict::Initialized
             }
             other if !is_notification(other) => NoteVerdict::Ignore("a request without an id"),
+            // Those of extensions may belong to the stateless era, which has no handshake.
+            other if self.stateful.is_none() && is_known(other) => {
+                NoteVerdict::Ignore("a notification before initialize")
+            }
             _ => NoteVerdict::Deliver,
         }
     }
@@ -295,9 +311,14 @@ impl ClientInbound {
         self.settled && self.peer.revision == Revision::V2025_03_26
     }
 
+    /// Whether responses are written at all: not in the stateless era (2026-07-28: basic/transports, stdio).
+    pub fn answers(&self) -> bool {
+        !self.settled || self.peer.era() != Era::Stateless
+    }
+
     /// Judges a request of the server. None: drop it, since a stateless client never writes a response.
     pub fn request(&mut self, request: &Request) -> Option<Verdict> {
-        if self.settled && self.peer.era() == Era::Stateless {
+        if !self.answers() {
             return None;
         }
         let method = request.call.method();

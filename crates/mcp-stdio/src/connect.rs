@@ -4,7 +4,9 @@ use mcp_exchange::{BoxHandler, BoxLink, Connect, LinkError};
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadHalf, WriteHalf};
 
 use crate::connection::{Connection, Role};
+use crate::link::PipeLink;
 use crate::options::Options;
+use crate::shared::CloseOnDrop;
 
 /// A client's way to a server over any pair of byte streams. Can be connected once.
 pub struct Streams<R, W> {
@@ -60,11 +62,12 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let connection = Connection::new(reader, writer, inbound, Role::Client, options);
-    let link = connection.link();
+    let link = PipeLink::holding(connection.shared());
+    let shared = CloseOnDrop(connection.shared());
     tokio::spawn(async move {
-        let (how, reader, shared) = connection.run().await;
+        let (how, reader) = connection.run().await;
         drop(reader);
-        shared.set_closed(how);
+        shared.0.set_closed(how);
     });
     BoxLink::new(link)
 }
@@ -82,10 +85,22 @@ pub fn pair(capacity: usize) -> (PairEnd, PairEnd) {
 
 #[cfg(feature = "process")]
 mod child {
+    use std::future::poll_fn;
+    use std::pin::pin;
+    use std::task::Poll;
+    use std::time::Duration;
+
     use mcp_exchange::{BoxHandler, BoxLink, Closed, Connect, LinkError};
+    use tokio::time::timeout;
 
     use crate::connection::{Connection, Role};
-    use crate::process::{Command, ExitStatus};
+    use crate::link::PipeLink;
+    use crate::process::{Child, Command, ExitStatus, Stdin, Stdout};
+    use crate::shared::CloseOnDrop;
+
+    /// How long the end of output may come after the end of the program, and the end of the program after that of
+    /// its output, before the one is taken for the other: some descendant keeps the pipe, or the program lives on.
+    const APART: Duration = Duration::from_millis(500);
 
     /// Starting the program is how this transport connects; each connect starts it anew. Closing the link closes the
     /// program's input and then ends its process group within the command's grace times.
@@ -99,27 +114,64 @@ mod child {
             };
             let options = self.connection_options().clone();
             let connection = Connection::new(stdout, stdin, inbound, Role::Client, options);
-            let link = connection.link();
-            tokio::spawn(async move {
-                let (how, mut stdout, shared) = connection.run().await;
+            let link = PipeLink::holding(connection.shared());
+            tokio::spawn(drive(connection, child));
+            Ok(BoxLink::new(link))
+        }
+    }
+
+    async fn drive(connection: Connection<Stdout, Stdin>, mut child: Child) {
+        let shared = CloseOnDrop(connection.shared());
+        let (how, rest) = match until_exit(connection, &child).await {
+            Some((how, mut stdout)) => {
                 // The child may have more to say; a full pipe must not keep it from ending.
                 let rest = tokio::spawn(async move {
                     let _ = tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await;
                 });
-                let report = child.close().await;
-                rest.abort();
-                let code = match report.status() {
-                    ExitStatus::Code(code) => Some(code),
-                    _ => None,
-                };
-                let reason = if shared.is_closing() {
-                    how.reason.clone()
-                } else {
-                    report.to_string().into()
-                };
-                shared.set_closed(Closed::new(reason, how.orderly && code == Some(0)).with_exit_code(code));
-            });
-            Ok(BoxLink::new(link))
+                (how, Some(rest))
+            }
+            None => (Closed::new("the program ended", true), None),
+        };
+        if !shared.0.is_closing() {
+            // Whoever waits for an answer need not wait for the end of every descendant, too.
+            let why = match timeout(APART, child.exit_report()).await {
+                Ok(report) => format!("the connection is closed: {report}"),
+                Err(_) => format!("the connection is closed: {} ({})", how.reason, child.program()),
+            };
+            shared.0.lose_calls(&LinkError::closed(why));
+        }
+        let report = child.close().await;
+        if let Some(rest) = rest {
+            rest.abort();
+        }
+        let code = match report.status() {
+            ExitStatus::Code(code) => Some(code),
+            _ => None,
+        };
+        let reason = if shared.0.is_closing() {
+            how.reason
+        } else {
+            report.to_string().into()
+        };
+        let closed = Closed::new(reason, how.orderly && code == Some(0)).with_exit_code(code);
+        shared.0.set_closed(closed);
+    }
+
+    /// Runs the connection until it ends, or its program did. None where the program has ended and somebody else
+    /// keeps its output open.
+    async fn until_exit(connection: Connection<Stdout, Stdin>, child: &Child) -> Option<(Closed, Stdout)> {
+        let mut run = pin!(connection.run());
+        let ended = {
+            let mut exit = pin!(child.exit_report());
+            poll_fn(|cx| match run.as_mut().poll(cx) {
+                Poll::Ready(ended) => Poll::Ready(Some(ended)),
+                Poll::Pending => exit.as_mut().poll(cx).map(|_| None),
+            })
+            .await
+        };
+        match ended {
+            Some(ended) => Some(ended),
+            None => timeout(APART, run).await.ok(),
         }
     }
 }

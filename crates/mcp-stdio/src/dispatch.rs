@@ -6,18 +6,19 @@ use std::task::{Context, Poll, Waker};
 use mcp_codec::Line;
 use mcp_exchange::{
     BoxHandler, BoxLink, Exchange, Handler, LinkError, Notice, Outbox, Reply, ReplyFuture, Scope,
-    ScopeBuilder, Session,
+    ScopeBuilder, Session, StatusHint,
 };
 use mcp_jsonrpc::encode::NoId;
 use mcp_jsonrpc::{Call, ErrorObject, Frame, Limits, Message, Peerhood, Request, Response, ScanError, scan};
 use mcp_session::{Admission, ClientInbound, NoteVerdict, ServerInbound, Verdict, batch_refused};
 use mcp_types::method;
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinSet};
 
 use crate::connection::Role;
 use crate::link::PipeLink;
 use crate::options::Options;
-use crate::shared::{Batch, Destination, Shared, encode_error, encode_result, panicked};
+use crate::shared::{Batch, Destination, Shared, UnderWay, encode_error, encode_result, panicked};
+use crate::trace::{Direction, Trace};
 
 /// Decides what becomes of each line: the place where bytes meet the session rules and the handler.
 pub(crate) struct Dispatch {
@@ -26,9 +27,12 @@ pub(crate) struct Dispatch {
     shared: Arc<Shared>,
     outbox: Arc<dyn Outbox>,
     limits: Limits,
+    trace: Option<Trace>,
     max_in_flight: usize,
     session: Option<Session>,
     attending: Option<AbortHandle>,
+    /// Notifications whose handlers wait.
+    hearing: JoinSet<()>,
     /// An unreadable line was answered, and no valid message has come since (P002).
     muted: bool,
 }
@@ -50,15 +54,17 @@ impl Dispatch {
             outbox: Arc::clone(&shared) as Arc<dyn Outbox>,
             shared,
             limits: options.limits,
+            trace: options.trace,
             max_in_flight: options.max_in_flight,
             session: None,
             attending: None,
+            hearing: JoinSet::new(),
             muted: false,
         }
     }
 
-    /// What belongs to the connection as such ends with its input.
-    pub(crate) fn end(&mut self) {
+    /// Ends what runs beside the session.
+    pub(crate) fn end_session(&mut self) {
         if let Some(attending) = self.attending.take() {
             attending.abort();
         }
@@ -74,6 +80,9 @@ impl Dispatch {
                 return;
             }
         };
+        if let Some(trace) = &self.trace {
+            trace.see(Direction::Received, &frame);
+        }
         match scan(frame, &self.limits) {
             Ok(Frame::One(message)) => self.message(message, &Destination::Lane),
             Ok(Frame::Batch(messages)) => self.batch(messages),
@@ -83,18 +92,21 @@ impl Dispatch {
 
     fn batch(&mut self, messages: Vec<Result<Message, ScanError>>) {
         let takes = match &mut self.rules {
-            Rules::Server(rules) => rules.takes_batches(),
+            Rules::Server(rules) => {
+                let modern = |message: &Result<Message, ScanError>| match message {
+                    Ok(Message::Request(request)) => ServerInbound::is_stateless(&request.call),
+                    Ok(Message::Notification(call)) => ServerInbound::is_stateless(call),
+                    _ => false,
+                };
+                rules.takes_batches() && !messages.iter().any(modern)
+            }
             Rules::Client(rules) => {
-                if let Some(revision) = self.shared.revision().filter(|now| rules.peer().revision != *now) {
-                    rules.negotiated(revision);
-                }
+                settle(rules, &self.shared);
                 rules.takes_batches()
             }
         };
         if !takes {
-            tracing::warn!("a batch was refused: this revision has none");
-            self.report(&batch_refused());
-            return;
+            return self.refuse_batch(&messages);
         }
         let destination = Batch::start();
         for message in messages {
@@ -104,6 +116,25 @@ impl Dispatch {
             }
         }
         destination.settle(&self.shared, None);
+    }
+
+    /// One error for the whole array (P042), and none for an array of answers (P002).
+    fn refuse_batch(&mut self, messages: &[Result<Message, ScanError>]) {
+        tracing::warn!("a batch was refused");
+        if messages
+            .iter()
+            .any(|message| matches!(message, Ok(Message::Request(_))))
+        {
+            // Somebody waits for an answer, each time.
+            self.muted = false;
+        }
+        let answer = |message: &Result<Message, ScanError>| match message {
+            Ok(message) => matches!(message, Message::Response(_)),
+            Err(error) => error.peerhood() == Peerhood::Answer,
+        };
+        if !messages.iter().all(answer) {
+            self.report(&batch_refused());
+        }
     }
 
     fn message(&mut self, message: Message, destination: &Destination) {
@@ -126,12 +157,12 @@ impl Dispatch {
                     LinkError::peer(format!("the peer's answer is malformed: {error}")),
                 ) => {}
             (_, Peerhood::Answer) => {}
-            (Some(id), _) if matches!(self.rules, Rules::Server(_)) || error.peerhood() == Peerhood::Call => {
+            (Some(id), peerhood) if self.answers(peerhood) => {
                 destination.expect();
                 destination.send(&self.shared, encode_error(Ok(id), &error.to_error_object()));
             }
             (Some(_), _) => {}
-            (None, _) if matches!(destination, Destination::Batch(_)) => {
+            (None, _) if self.is_server() && matches!(destination, Destination::Batch(_)) => {
                 destination.expect();
                 destination.send(
                     &self.shared,
@@ -139,6 +170,22 @@ impl Dispatch {
                 );
             }
             (None, _) => self.report(&error.to_error_object()),
+        }
+    }
+
+    fn is_server(&self) -> bool {
+        matches!(self.rules, Rules::Server(_))
+    }
+
+    /// Whether something unreadable that has an id gets an answer. A client answers only what is a request for sure,
+    /// and nothing in the stateless era.
+    fn answers(&mut self, peerhood: Peerhood) -> bool {
+        match &mut self.rules {
+            Rules::Server(_) => true,
+            Rules::Client(rules) => {
+                settle(rules, &self.shared);
+                peerhood == Peerhood::Call && rules.answers()
+            }
         }
     }
 
@@ -183,12 +230,13 @@ impl Dispatch {
             let text = "Invalid request: initialize cannot be part of a batch";
             return self.refuse(&request, &ErrorObject::invalid_request(text), destination);
         }
+        if self.shared.take_failed_handshake() {
+            self.forget_session();
+        }
         let verdict = match &mut self.rules {
             Rules::Server(rules) => rules.request(&request),
             Rules::Client(rules) => {
-                if let Some(revision) = self.shared.revision().filter(|now| rules.peer().revision != *now) {
-                    rules.negotiated(revision);
-                }
+                settle(rules, &self.shared);
                 let Some(verdict) = rules.request(&request) else {
                     tracing::warn!(
                         method = request.call.method(),
@@ -199,7 +247,7 @@ impl Dispatch {
                 verdict
             }
         };
-        let admission = match verdict {
+        let (admission, handshake) = match verdict {
             Verdict::Answer(value) => {
                 return destination.send(&self.shared, encode_result(&request.id, &value));
             }
@@ -207,16 +255,29 @@ impl Dispatch {
             Verdict::Handshake(admission) => {
                 let link = BoxLink::new(PipeLink::new(Arc::clone(&self.shared)));
                 self.session = Some(Session::new(Arc::clone(&admission.peer), link));
-                admission
+                self.shared.set_revision(admission.peer.revision);
+                (admission, true)
             }
-            Verdict::Serve(admission) => admission,
+            Verdict::Serve(admission) => (admission, false),
             _ => return self.refuse(&request, &ErrorObject::internal("Internal error"), destination),
         };
         if under_way >= self.max_in_flight {
+            if handshake {
+                self.forget_session();
+            }
             let text = format!("Too many requests under way (limit {})", self.max_in_flight);
             return self.refuse(&request, &ErrorObject::internal(text), destination);
         }
-        self.serve(request, admission, destination);
+        self.serve(request, admission, handshake, destination);
+    }
+
+    /// The handler refused the handshake: there was none, and another may follow.
+    fn forget_session(&mut self) {
+        self.session = None;
+        self.end_session();
+        if let Rules::Server(rules) = &mut self.rules {
+            rules.handshake_failed();
+        }
     }
 
     fn refuse(&self, request: &Request, error: &ErrorObject, destination: &Destination) {
@@ -224,12 +285,17 @@ impl Dispatch {
     }
 
     /// Polls the handler where the request was read; only what has to wait gets a task of its own.
-    fn serve(&mut self, request: Request, admission: Admission, destination: &Destination) {
+    fn serve(&mut self, request: Request, admission: Admission, handshake: bool, destination: &Destination) {
         let session = self
             .session
             .clone()
             .filter(|_| !admission.peer.revision.is_stateless());
-        let asker = session.as_ref().map(|session| session.link().clone());
+        // Before that, a server should ask nothing (2025-11-25: basic/lifecycle).
+        let may_ask = matches!(&self.rules, Rules::Server(rules) if rules.is_initialized());
+        let asker = session
+            .as_ref()
+            .filter(|_| may_ask)
+            .map(|session| session.link().clone());
         let id = request.id.clone();
         let scope = ScopeBuilder::new(id.clone(), admission.peer, Arc::clone(&self.outbox))
             .session(session)
@@ -246,22 +312,28 @@ impl Dispatch {
             let first = future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             (future, first)
         }));
-        match started {
-            Ok((_, Poll::Ready(reply))) => {
-                scope.close();
-                destination.send(&self.shared, reply.into_frame());
-            }
+        let reply = match started {
             Ok((future, Poll::Pending)) => {
-                self.shared.in_flight().insert(id, scope.clone());
+                let entry = UnderWay {
+                    scope: scope.clone(),
+                    handshake,
+                };
+                self.shared.in_flight().insert(id, entry);
                 let task = under_way(future, scope, Arc::clone(&self.shared), destination.clone());
                 tokio::spawn(task);
+                return;
             }
+            Ok((_, Poll::Ready(reply))) => reply,
             Err(panic) => {
                 log_panic(&*panic);
-                scope.close();
-                destination.send(&self.shared, scope.fail(&panicked()).into_frame());
+                scope.fail(&panicked())
             }
+        };
+        if handshake && matches!(reply.hint(), StatusHint::Error(_)) {
+            self.forget_session();
         }
+        scope.close();
+        destination.send(&self.shared, reply.into_frame());
     }
 
     fn notification(&mut self, call: Call) {
@@ -300,7 +372,16 @@ impl Dispatch {
         }
     }
 
-    fn deliver(&self, call: Call) {
+    fn deliver(&mut self, call: Call) {
+        // Panics among them were told to the panic hook.
+        while self.hearing.try_join_next().is_some() {}
+        if self.hearing.len() >= self.max_in_flight {
+            tracing::warn!(
+                method = call.method(),
+                "a notification was dropped: the handlers of too many others wait"
+            );
+            return;
+        }
         let notice = Notice::new(call, self.session.clone());
         let handler = &self.handler;
         let started = catch_unwind(AssertUnwindSafe(|| {
@@ -311,10 +392,26 @@ impl Dispatch {
         match started {
             Ok((_, Poll::Ready(()))) => {}
             Ok((future, Poll::Pending)) => {
-                tokio::spawn(future);
+                self.hearing.spawn(future);
             }
             Err(panic) => log_panic(&*panic),
         }
+    }
+}
+
+/// The end of the connection, also where the future that drives it is dropped.
+impl Drop for Dispatch {
+    fn drop(&mut self) {
+        self.end_session();
+        self.shared.lane.close();
+        self.shared.end_requests(true);
+    }
+}
+
+/// Tells the rules of a client what both sides settled on.
+fn settle(rules: &mut ClientInbound, shared: &Shared) {
+    if let Some(revision) = shared.revision().filter(|now| rules.peer().revision != *now) {
+        rules.negotiated(revision);
     }
 }
 
@@ -346,6 +443,14 @@ async fn under_way(mut future: ReplyFuture, scope: Scope, shared: Arc<Shared>, d
         // In one step: the peer may reuse the id as soon as it has the answer, and the connection may end as soon
         // as nothing is under way.
         let mut in_flight = shared.in_flight();
+        let failed = |reply: &Reply| matches!(reply.hint(), StatusHint::Error(_));
+        if reply.as_ref().is_none_or(failed)
+            && in_flight
+                .get(scope.id())
+                .is_some_and(|under_way| under_way.handshake)
+        {
+            shared.fail_handshake();
+        }
         match reply.filter(|_| open).map(Reply::into_frame) {
             Some(frame) => destination.send(&shared, frame),
             None => destination.settle(&shared, None),

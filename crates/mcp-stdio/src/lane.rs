@@ -7,8 +7,13 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use mcp_jsonrpc::{Limits, RawJson, encode};
 use tokio::sync::Notify;
 
+use crate::trace::{Direction, Trace};
+
 /// Frames below this are gathered into one buffer; larger ones are written from where they are.
 const GATHER_BELOW: usize = 8 * 1024;
+
+/// A buffer that held more than this is given up once it is empty.
+const KEEP_BELOW: usize = 256 * 1024;
 
 /// What waits to be written on a connection. Frames are appended by whoever has them, under a lock held for a copy
 /// at most; the connection's own task takes all of them at once and writes them together.
@@ -16,6 +21,7 @@ pub(crate) struct Lane {
     state: Mutex<State>,
     room: Notify,
     max_unsent: usize,
+    trace: Option<Trace>,
 }
 
 #[derive(Default)]
@@ -23,7 +29,10 @@ struct State {
     unsent: Unsent,
     closed: bool,
     /// The connection's task, where it sleeps.
-    writer: Option<Waker>,
+    task: Option<Waker>,
+    /// It sleeps because nothing waits: the next frame wakes it. Otherwise it waits for the peer, and a frame more
+    /// makes no difference.
+    idle: bool,
 }
 
 /// Lines in order: whole large ones, then the gathered small ones behind them.
@@ -32,6 +41,10 @@ pub(crate) struct Unsent {
     chunks: VecDeque<Bytes>,
     tail: BytesMut,
     bytes: usize,
+    /// How many of them came by [`Lane::push`].
+    answers: usize,
+    /// The most bytes since it was empty.
+    peak: usize,
 }
 
 impl Unsent {
@@ -56,6 +69,15 @@ impl Unsent {
     /// Forgets bytes that were written.
     pub(crate) fn advance(&mut self, mut written: usize) {
         self.bytes -= written;
+        if self.bytes == 0 {
+            self.chunks.clear();
+            self.tail.clear();
+            if self.peak >= KEEP_BELOW {
+                self.tail = BytesMut::new();
+            }
+            (self.answers, self.peak) = (0, 0);
+            return;
+        }
         while let Some(first) = self.chunks.front_mut() {
             if written < first.len() {
                 first.advance(written);
@@ -69,6 +91,7 @@ impl Unsent {
 
     fn put(&mut self, mut frame: BytesMut) {
         self.bytes += frame.len() + 1;
+        self.peak = self.peak.max(self.bytes);
         if frame.len() < GATHER_BELOW {
             self.tail.reserve(frame.len() + 1);
             self.tail.put_slice(&frame);
@@ -89,28 +112,50 @@ impl Lane {
             state: Mutex::default(),
             room: Notify::new(),
             max_unsent,
+            trace: None,
+        }
+    }
+
+    pub(crate) fn with_trace(mut self, trace: Option<Trace>) -> Self {
+        self.trace = trace;
+        self
+    }
+
+    /// Called with the lock held, so that a trace shows the order on the wire.
+    fn traced(&self, frame: &[u8]) {
+        if let Some(trace) = &self.trace {
+            trace.see(Direction::Sent, frame);
         }
     }
 
     /// Appends a frame, whatever waits already: for answers, whose number is bounded elsewhere.
     pub(crate) fn push(&self, frame: BytesMut) {
-        let frame = one_line(frame);
+        let Some(frame) = one_line(frame) else { return };
         let mut state = self.lock();
-        if !state.closed && !frame.is_empty() {
+        if !state.closed {
+            state.unsent.answers += frame.len() + 1;
+            self.traced(&frame);
             state.unsent.put(frame);
-            wake(state);
+            let task = state.filled();
+            drop(state);
+            wake(task);
         }
     }
 
     /// Appends a frame if there is room.
     pub(crate) fn try_push(&self, frame: BytesMut) -> Result<(), BytesMut> {
-        let frame = one_line(frame);
+        let Some(frame) = one_line(frame) else {
+            return Ok(());
+        };
         let mut state = self.lock();
         if state.closed || state.unsent.bytes >= self.max_unsent {
             return Err(frame);
         }
+        self.traced(&frame);
         state.unsent.put(frame);
-        wake(state);
+        let task = state.filled();
+        drop(state);
+        wake(task);
         Ok(())
     }
 
@@ -132,9 +177,9 @@ impl Lane {
         }
     }
 
-    /// Whether so much waits that nothing more should be read.
-    pub(crate) fn is_full(&self) -> bool {
-        self.lock().unsent.bytes >= self.max_unsent
+    /// Bytes of answers that wait.
+    pub(crate) fn answers(&self) -> usize {
+        self.lock().unsent.answers
     }
 
     /// Takes everything that waits, into an empty buffer.
@@ -150,28 +195,34 @@ impl Lane {
     }
 
     /// Where nothing waits, remembers whom to wake when something does. False where something waits.
-    pub(crate) fn sleep(&self, writer: &Waker) -> bool {
+    pub(crate) fn sleep(&self, task: &Waker) -> bool {
         let mut state = self.lock();
         if !state.unsent.is_empty() {
             return false;
         }
-        match &mut state.writer {
-            Some(known) if known.will_wake(writer) => {}
-            slot => *slot = Some(writer.clone()),
-        }
+        state.remember(task, true);
         true
+    }
+
+    /// Remembers whom to wake by [`Lane::wake`], but not for every frame.
+    pub(crate) fn watch(&self, task: &Waker) {
+        self.lock().remember(task, false);
     }
 
     /// Wakes the connection's task.
     pub(crate) fn wake(&self) {
-        wake(self.lock());
+        let task = self.lock().task.take();
+        wake(task);
     }
 
-    /// Takes no more frames.
+    /// Takes no more frames, and forgets those that wait.
     pub(crate) fn close(&self) {
-        let mut state = self.lock();
-        state.closed = true;
-        wake(state);
+        {
+            let mut state = self.lock();
+            state.closed = true;
+            state.unsent = Unsent::default();
+        }
+        self.wake();
         self.room.notify_waiters();
     }
 
@@ -180,27 +231,45 @@ impl Lane {
     }
 }
 
-fn wake(mut state: MutexGuard<'_, State>) {
-    let writer = state.writer.take();
-    drop(state);
-    if let Some(writer) = writer {
-        writer.wake();
+impl State {
+    fn remember(&mut self, task: &Waker, idle: bool) {
+        self.idle = idle;
+        match &mut self.task {
+            Some(known) if known.will_wake(task) => {}
+            slot => *slot = Some(task.clone()),
+        }
+    }
+
+    /// A frame was added: whom to wake.
+    fn filled(&mut self) -> Option<Waker> {
+        if std::mem::take(&mut self.idle) {
+            self.task.take()
+        } else {
+            None
+        }
     }
 }
 
-/// A payload that came from elsewhere may hold line breaks between its tokens.
-fn one_line(frame: BytesMut) -> BytesMut {
+fn wake(task: Option<Waker>) {
+    if let Some(task) = task {
+        task.wake();
+    }
+}
+
+/// A payload that came from elsewhere may hold line breaks between its tokens. None where it is not JSON: such a
+/// frame would end up as several lines.
+pub(crate) fn one_line(frame: BytesMut) -> Option<BytesMut> {
     if memchr::memchr2(b'\n', b'\r', &frame).is_none() {
-        return frame;
+        return Some(frame);
     }
     let limits = Limits::default()
         .with_max_bytes(usize::MAX)
         .with_max_depth(usize::MAX);
     match RawJson::from_bytes(frame.freeze(), &limits) {
-        Ok(value) => BytesMut::from(encode::compact(&value).into_bytes()),
+        Ok(value) => Some(BytesMut::from(encode::compact(&value).into_bytes())),
         Err(error) => {
             tracing::error!(%error, "a message that is not JSON was not sent");
-            BytesMut::new()
+            None
         }
     }
 }

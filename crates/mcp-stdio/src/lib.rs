@@ -24,13 +24,14 @@
 //!
 //! # Limits
 //!
-//! [`Options`] has all of them. When more waits to be written than [`Options::max_unsent`], events and calls wait,
-//! and nothing more is read until the peer has read some.
+//! [`Options`] has all of them. When more waits to be written than [`Options::max_unsent`], events and calls wait;
+//! a server that owes so many answers reads nothing more until the peer has taken some. A client never stops
+//! reading, so that two peers cannot wait for each other for ever.
 //!
 //! # Cancel safety
 //!
 //! Dropping a serve future cancels every request under way. Dropping a client's call sends
-//! `notifications/cancelled`.
+//! `notifications/cancelled`. Dropping the last clone of a client's link closes the connection.
 //!
 //! # Features
 //!
@@ -48,8 +49,10 @@ pub mod process;
 mod serve;
 mod shared;
 mod standard;
+mod trace;
 
 pub use connect::{PairEnd, Streams, pair, streams};
 pub use link::PipeLink;
 pub use options::Options;
 pub use serve::{serve, serve_on, serve_with};
+pub use trace::{Direction, Trace};

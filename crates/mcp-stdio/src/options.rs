@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use mcp_jsonrpc::Limits;
 
+use crate::trace::Trace;
+
 /// Bounds of one connection. Every one has a default and can be set.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -10,11 +12,14 @@ pub struct Options {
     pub limits: Limits,
     /// Requests of the peer that may be under way at once; one more is refused with -32603. Default 256.
     pub max_in_flight: usize,
-    /// Bytes that may wait to be written. Beyond, events and calls wait for room, and nothing more is read until
-    /// the peer has taken some. Default 1 MiB.
+    /// Bytes that may wait to be written. Beyond, events and calls wait for room, and a server whose answers alone
+    /// come to that reads nothing more until the peer has taken some; a client reads on, and closes the connection at
+    /// 16 times as much. Default 1 MiB.
     pub max_unsent: usize,
     /// How long accepted requests may run on after the end of input. Default 10 s.
     pub drain: Duration,
+    /// Sees every message. Default none.
+    pub trace: Option<Trace>,
 }
 
 impl Default for Options {
@@ -24,6 +29,7 @@ impl Default for Options {
             max_in_flight: 256,
             max_unsent: 1024 * 1024,
             drain: Duration::from_secs(10),
+            trace: None,
         }
     }
 }
@@ -54,6 +60,13 @@ impl Options {
     #[must_use]
     pub fn with_drain(mut self, time: Duration) -> Self {
         self.drain = time;
+        self
+    }
+
+    /// Sets [`Options::trace`].
+    #[must_use]
+    pub fn with_trace(mut self, trace: Trace) -> Self {
+        self.trace = Some(trace);
         self
     }
 }

@@ -3,6 +3,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::connection::{Connection, Role};
 use crate::options::Options;
+use crate::shared::CloseOnDrop;
 use crate::standard;
 
 /// Serves on the process's own stdin and stdout until the input ends, under the default [`Options`].
@@ -38,7 +39,8 @@ where
     W: AsyncWrite + Unpin,
 {
     let connection = Connection::new(reader, writer, BoxHandler::new(handler), Role::Server, options);
-    let (how, _, shared) = connection.run().await;
-    shared.set_closed(how.clone());
+    let shared = CloseOnDrop(connection.shared());
+    let (how, _) = connection.run().await;
+    shared.0.set_closed(how.clone());
     how
 }

@@ -17,14 +17,31 @@ use crate::options::Options;
 pub(crate) struct Shared {
     pub(crate) lane: Lane,
     /// Our requests that wait for an answer.
-    calls: Mutex<Slots<CallSlot>>,
+    calls: Mutex<Calls>,
     /// The peer's requests that are under way in tasks of their own.
-    in_flight: Mutex<HashMap<RequestId, Scope>>,
+    in_flight: Mutex<HashMap<RequestId, UnderWay>>,
+    /// A handshake under way ended with an error; the session rules are told before the next request.
+    handshake_failed: AtomicBool,
     next_id: AtomicI64,
-    /// The revision a client settled on, as its place in `Revision::ALL`; for a server, stays unset.
+    /// The revision that both sides settled on in a handshake, or a client by itself; as its place in
+    /// `Revision::ALL`.
     revision: AtomicU8,
     closing: AtomicBool,
     closed: watch::Sender<Option<Closed>>,
+}
+
+#[derive(Default)]
+struct Calls {
+    waiting: Slots<CallSlot>,
+    /// Why no answer can come any more.
+    over: Option<LinkError>,
+}
+
+/// A request of the peer whose handler waits.
+pub(crate) struct UnderWay {
+    pub(crate) scope: Scope,
+    /// It is `initialize`, which cannot be cancelled (2025-11-25: basic/utilities/cancellation).
+    pub(crate) handshake: bool,
 }
 
 const UNSET: u8 = u8::MAX;
@@ -32,9 +49,10 @@ const UNSET: u8 = u8::MAX;
 impl Shared {
     pub(crate) fn new(options: &Options) -> Arc<Self> {
         Arc::new(Self {
-            lane: Lane::new(options.max_unsent),
+            lane: Lane::new(options.max_unsent).with_trace(options.trace.clone()),
             calls: Mutex::default(),
             in_flight: Mutex::default(),
+            handshake_failed: AtomicBool::new(false),
             next_id: AtomicI64::new(0),
             revision: AtomicU8::new(UNSET),
             closing: AtomicBool::new(false),
@@ -60,33 +78,34 @@ impl Shared {
             .copied()
     }
 
-    fn calls(&self) -> MutexGuard<'_, Slots<CallSlot>> {
+    fn calls(&self) -> MutexGuard<'_, Calls> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn in_flight(&self) -> MutexGuard<'_, HashMap<RequestId, Scope>> {
+    pub(crate) fn in_flight(&self) -> MutexGuard<'_, HashMap<RequestId, UnderWay>> {
         self.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Registers a call before it is written, so that its answer cannot come too early.
     pub(crate) fn expect(&self, id: RequestId, slot: CallSlot) -> Result<(), LinkError> {
         let mut calls = self.calls();
-        if self.closed.borrow().is_some() {
-            return Err(self.gone());
+        if let Some(why) = &calls.over {
+            return Err(why.clone());
         }
         calls
+            .waiting
             .insert(id, slot)
             .map_err(|_| LinkError::usage("this request id is in use"))
     }
 
     /// Forgets a call. True where it was still waiting.
     pub(crate) fn forget(&self, id: &RequestId) -> bool {
-        self.calls().take(id).is_some()
+        self.calls().waiting.take(id).is_some()
     }
 
     /// Gives an answer to the call that waits for it. False where none does.
     pub(crate) fn answer(&self, response: Response) -> bool {
-        let Some(slot) = response.id.as_ref().and_then(|id| self.calls().take(id)) else {
+        let Some(slot) = response.id.as_ref().and_then(|id| self.calls().waiting.take(id)) else {
             return false;
         };
         slot.done(response.outcome);
@@ -95,7 +114,7 @@ impl Shared {
 
     /// Fails the call that waits for this answer, which could not be read.
     pub(crate) fn spoil(&self, id: &RequestId, error: LinkError) -> bool {
-        let Some(slot) = self.calls().take(id) else {
+        let Some(slot) = self.calls().waiting.take(id) else {
             return false;
         };
         slot.lost(error);
@@ -111,7 +130,7 @@ impl Shared {
             ProgressToken::Number(number) => RequestId::Number(number),
             ProgressToken::String(text) => RequestId::String(text.into()),
         };
-        let slot = self.calls().get(&id).cloned();
+        let slot = self.calls().waiting.get(&id).cloned();
         slot.is_some_and(|slot| {
             slot.notice(call);
             true
@@ -120,31 +139,52 @@ impl Shared {
 
     /// Cancels a request of the peer: nothing more is sent for it.
     pub(crate) fn cancel(&self, id: &RequestId) {
-        let scope = self.in_flight().get(id).cloned();
+        let scope = self
+            .in_flight()
+            .get(id)
+            .filter(|under_way| !under_way.handshake)
+            .map(|under_way| under_way.scope.clone());
         if let Some(scope) = scope {
-            scope.close();
-            scope.signal().cancel();
+            scope.cancel();
         }
     }
 
     /// Asks every request under way to end: politely, or by cancelling it.
     pub(crate) fn end_requests(&self, cancel: bool) {
-        let scopes: Vec<Scope> = self.in_flight().values().cloned().collect();
+        let scopes: Vec<Scope> = self
+            .in_flight()
+            .values()
+            .map(|under_way| under_way.scope.clone())
+            .collect();
         for scope in scopes {
             if cancel {
-                scope.close();
-                scope.signal().cancel();
+                scope.cancel();
             } else {
                 scope.signal().drain();
             }
         }
     }
 
-    /// Fails every call that waits: no answer can come any more.
+    /// Fails every call that waits, and every later one: no answer can come any more. The first reason stays.
     pub(crate) fn lose_calls(&self, why: &LinkError) {
-        for slot in self.calls().take_all() {
+        let lost = {
+            let mut calls = self.calls();
+            calls.over.get_or_insert_with(|| why.clone());
+            calls.waiting.take_all()
+        };
+        for slot in lost {
             slot.lost(why.clone());
         }
+    }
+
+    /// Notes that a handshake under way ended with an error.
+    pub(crate) fn fail_handshake(&self) {
+        self.handshake_failed.store(true, Ordering::Release);
+    }
+
+    /// Whether a handshake ended with an error since this was asked last.
+    pub(crate) fn take_failed_handshake(&self) -> bool {
+        self.handshake_failed.load(Ordering::Acquire) && self.handshake_failed.swap(false, Ordering::AcqRel)
     }
 
     /// Asks the connection's task to end.
@@ -166,7 +206,8 @@ impl Shared {
             state.get_or_insert(how);
             first
         });
-        self.lose_calls(&self.gone());
+        let why = self.gone();
+        self.lose_calls(&why);
     }
 
     pub(crate) async fn closed(&self) -> Closed {
@@ -181,6 +222,9 @@ impl Shared {
 
     /// The error for whoever comes too late.
     pub(crate) fn gone(&self) -> LinkError {
+        if let Some(why) = &self.calls().over {
+            return why.clone();
+        }
         match &*self.closed.borrow() {
             Some(how) => LinkError::closed(format!("the connection is closed: {}", how.reason)),
             None => LinkError::closed("the connection is closed"),
@@ -278,4 +322,15 @@ pub(crate) fn encode_error(
     let mut frame = BytesMut::with_capacity(128);
     mcp_jsonrpc::encode::error(&mut frame, id, error);
     frame
+}
+
+/// Declares the connection over when the future that drives it is dropped, so that nobody waits for it.
+pub(crate) struct CloseOnDrop(pub(crate) Arc<Shared>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        // Does nothing where the end was told already.
+        self.0
+            .set_closed(Closed::new("the connection's task was dropped", false));
+    }
 }

@@ -2,8 +2,7 @@
 //!
 //! `tokio::io::stdin` hands every read to a thread, which costs more than the rest of a small call. A pipe or a
 //! socket (some hosts give their servers sockets) can be polled directly; terminals and files go through the
-//! threads. Stdout is left to the threads, too, where stderr is the same file: making it non-blocking would let log
-//! lines fail.
+//! threads. So does what is the same file as stderr: making that non-blocking would let log lines fail.
 
 use std::io;
 use std::pin::Pin;
@@ -15,7 +14,7 @@ pub(crate) type Writer = Pin<Box<dyn AsyncWrite + Send>>;
 
 #[cfg(unix)]
 mod unix {
-    use std::fs::File;
+    use std::fs::{File, Metadata};
     use std::io;
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -25,7 +24,12 @@ mod unix {
 
     use super::{Reader, Writer};
 
-    fn open(fd: impl AsFd) -> io::Result<(File, std::fs::Metadata)> {
+    /// Whether stderr is this file.
+    fn is_stderr(file: &Metadata) -> bool {
+        open(io::stderr()).is_ok_and(|(_, stderr)| (stderr.dev(), stderr.ino()) == (file.dev(), file.ino()))
+    }
+
+    fn open(fd: impl AsFd) -> io::Result<(File, Metadata)> {
         let file = File::from(fd.as_fd().try_clone_to_owned()?);
         let metadata = file.metadata()?;
         Ok((file, metadata))
@@ -39,6 +43,9 @@ mod unix {
 
     pub(super) fn input() -> io::Result<Option<Reader>> {
         let (file, metadata) = open(io::stdin())?;
+        if is_stderr(&metadata) {
+            return Ok(None);
+        }
         let kind = metadata.file_type();
         if kind.is_fifo() {
             return Ok(pipe::Receiver::from_file(file)
@@ -54,12 +61,10 @@ mod unix {
 
     pub(super) fn output() -> io::Result<Option<Writer>> {
         let (file, metadata) = open(io::stdout())?;
-        let same = open(io::stderr())
-            .is_ok_and(|(_, stderr)| (stderr.dev(), stderr.ino()) == (metadata.dev(), metadata.ino()));
-        let kind = metadata.file_type();
-        if same {
+        if is_stderr(&metadata) {
             return Ok(None);
         }
+        let kind = metadata.file_type();
         if kind.is_fifo() {
             return Ok(pipe::Sender::from_file(file)
                 .ok()
