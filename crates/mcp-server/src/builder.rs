@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -5,11 +7,12 @@ use mcp_session::{HmacSealer, StateSealer};
 use mcp_types::{CacheHints, Icon, Implementation, Revisions};
 
 use crate::error::BuildError;
+use crate::hub::Hub;
 use crate::lists::{Lists, Registry};
 use crate::prompt::Prompt;
 use crate::resource::{Resource, Template};
 use crate::server::Server;
-use crate::settings::{Policy, Settings, UnknownTool};
+use crate::settings::{Dynamic, Policy, Settings, UnknownTool};
 use crate::tool::Tool;
 
 /// How long a question to the client waits by default.
@@ -21,6 +24,8 @@ const STATE_LIFETIME: Duration = Duration::from_secs(3600);
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder<S = ()> {
     state: S,
+    /// Something was added before the state, which it cannot get.
+    state_too_late: bool,
     info: Implementation,
     instructions: Option<String>,
     revisions: Revisions,
@@ -29,7 +34,7 @@ pub struct Builder<S = ()> {
     policy: Option<Policy>,
     logging: bool,
     subscribe: bool,
-    dynamic: bool,
+    dynamic: Dynamic,
     sealer: Option<Arc<dyn StateSealer>>,
     state_lifetime: Duration,
     ask_timeout: Duration,
@@ -44,6 +49,7 @@ impl Builder<()> {
     pub(crate) fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             state: (),
+            state_too_late: false,
             info: Implementation::new(name, version),
             instructions: None,
             revisions: Revisions::ALL,
@@ -52,7 +58,7 @@ impl Builder<()> {
             policy: None,
             logging: false,
             subscribe: false,
-            dynamic: false,
+            dynamic: Dynamic::default(),
             sealer: None,
             state_lifetime: STATE_LIFETIME,
             ask_timeout: ASK_TIMEOUT,
@@ -64,10 +70,15 @@ impl Builder<()> {
         }
     }
 
-    /// Gives every handler this state. Comes before what uses it.
+    /// Gives every handler this state. Comes before all tools, resources and prompts.
     pub fn state<S: Send + Sync + 'static>(self, state: S) -> Builder<S> {
+        let added = !self.tools.is_empty()
+            || !self.resources.is_empty()
+            || !self.templates.is_empty()
+            || !self.prompts.is_empty();
         Builder {
             state,
+            state_too_late: added,
             info: self.info,
             instructions: self.instructions,
             revisions: self.revisions,
@@ -157,9 +168,26 @@ impl<S: Send + Sync + 'static> Builder<S> {
         self
     }
 
-    /// Declares that the lists may change while the server runs; without this they may not.
-    pub fn dynamic(mut self) -> Self {
-        self.dynamic = true;
+    /// Declares that all lists may change while the server runs; without this or one of its siblings they may not.
+    pub fn dynamic(self) -> Self {
+        self.dynamic_tools().dynamic_resources().dynamic_prompts()
+    }
+
+    /// Declares that the list of tools may change while the server runs.
+    pub fn dynamic_tools(mut self) -> Self {
+        self.dynamic.tools = true;
+        self
+    }
+
+    /// Declares that the lists of resources and of their templates may change while the server runs.
+    pub fn dynamic_resources(mut self) -> Self {
+        self.dynamic.resources = true;
+        self
+    }
+
+    /// Declares that the list of prompts may change while the server runs.
+    pub fn dynamic_prompts(mut self) -> Self {
+        self.dynamic.prompts = true;
         self
     }
 
@@ -221,58 +249,33 @@ impl<S: Send + Sync + 'static> Builder<S> {
     ///
     /// # Errors
     /// When a name is used twice or is no legal name, a schema cannot be used, a template does not parse, no revision
-    /// is served, or the system has no random numbers for the key of `requestState`.
+    /// is served, something was added before [`Builder::state`], or the system has no random numbers for the key of `requestState`.
     pub fn build(self) -> Result<Server<S>, BuildError> {
         if self.revisions.is_empty() {
             return Err(BuildError::new("no revision is served"));
         }
+        if self.state_too_late {
+            return Err(BuildError::new(
+                "`state()` comes before what is added to a server: what was added before it cannot have the state",
+            ));
+        }
         let state = Arc::new(self.state);
         let mut lists = Lists::default();
         for tool in self.tools {
-            let entry = tool.erase(&state)?;
-            let name = entry.definition.name.clone();
-            if lists
-                .tools
-                .insert(name.as_str().into(), Arc::new(entry))
-                .is_some()
-            {
-                return Err(BuildError::new(format!("tool {name:?} is there twice")));
-            }
+            let (name, entry) = tool.erase(&state)?;
+            add(&mut lists.tools, "tool", name, entry)?;
         }
         for resource in self.resources {
-            let entry = resource.erase(&state)?;
-            let uri = entry.definition.uri.clone();
-            if lists
-                .resources
-                .insert(uri.as_str().into(), Arc::new(entry))
-                .is_some()
-            {
-                return Err(BuildError::new(format!("resource {uri:?} is there twice")));
-            }
+            let (uri, entry) = resource.erase(&state)?;
+            add(&mut lists.resources, "resource", uri, entry)?;
         }
         for template in self.templates {
-            let entry = template.erase(&state)?;
-            let text = entry.definition.uri_template.clone();
-            if lists
-                .templates
-                .insert(text.as_str().into(), Arc::new(entry))
-                .is_some()
-            {
-                return Err(BuildError::new(format!(
-                    "resource template {text:?} is there twice"
-                )));
-            }
+            let (text, entry) = template.erase(&state)?;
+            add(&mut lists.templates, "resource template", text, entry)?;
         }
         for prompt in self.prompts {
-            let entry = prompt.erase(&state)?;
-            let name = entry.definition.name.clone();
-            if lists
-                .prompts
-                .insert(name.as_str().into(), Arc::new(entry))
-                .is_some()
-            {
-                return Err(BuildError::new(format!("prompt {name:?} is there twice")));
-            }
+            let (name, entry) = prompt.erase(&state)?;
+            add(&mut lists.prompts, "prompt", name, entry)?;
         }
         let sealer = match self.sealer {
             Some(sealer) => sealer,
@@ -292,7 +295,27 @@ impl<S: Send + Sync + 'static> Builder<S> {
             state_lifetime: self.state_lifetime,
             ask_timeout: self.ask_timeout,
             cache: self.cache,
+            hub: Hub::default(),
         };
         Ok(Server::new(state, settings, Registry::new(lists)))
+    }
+}
+
+/// Adds an entry under a key that must be free.
+pub(crate) fn add<T>(
+    list: &mut BTreeMap<Box<str>, Arc<T>>,
+    what: &str,
+    key: Box<str>,
+    entry: T,
+) -> Result<(), BuildError> {
+    match list.entry(key) {
+        Entry::Vacant(place) => {
+            place.insert(Arc::new(entry));
+            Ok(())
+        }
+        Entry::Occupied(taken) => Err(BuildError::new(format!(
+            "{what} {:?} is there twice",
+            taken.key()
+        ))),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_types::Map;
 
-use crate::cx::{Core, Cx};
+use crate::cx::{Base, Cx};
 
 /// What is to be completed.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ impl Completion {
 type Found = Pin<Box<dyn Future<Output = Vec<String>> + Send>>;
 
 /// Finds the values for one argument. Longer answers are cut at 100 values, and say so.
-pub(crate) type Completer = Box<dyn Fn(Core, Completion) -> Found + Send + Sync>;
+pub(crate) type Completer = Box<dyn Fn(Base, Completion) -> Found + Send + Sync>;
 
 /// A completer that waits for the application's state.
 pub(crate) type CompleterWith<S> = Box<dyn FnOnce(Arc<S>) -> Completer + Send>;
@@ -37,6 +37,6 @@ where
     Fut: Future<Output = Vec<String>> + Send + 'static,
 {
     Box::new(move |state| {
-        Box::new(move |core, what| Box::pin(complete(Cx::new(core, Arc::clone(&state)), what)))
+        Box::new(move |base, what| Box::pin(complete(Cx::new(base, Arc::clone(&state)), what)))
     })
 }

@@ -7,40 +7,47 @@ use mcp_types::{LogMessageParams, LoggingLevel, method};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::ask::{self, Question, Round};
+use crate::ask::{self, Question};
 use crate::error::{AskError, Failure};
+use crate::round::{End, Mode, Round};
 use crate::settings::Settings;
 
 /// What a handler has in hand: the application's state, who asks, and the ways to report, to log, to ask and to
 /// notice that the call was cancelled. A clone is a few reference counts.
+///
+/// A clone may outlive the call, in a task of its own. After the end of the call it reports, logs and asks nothing more.
 pub struct Cx<S = ()> {
-    pub(crate) core: Core,
+    pub(crate) base: Base,
     state: Arc<S>,
 }
 
 /// The part of a [`Cx`] that does not depend on the application.
 #[derive(Clone)]
-pub(crate) struct Core {
+pub(crate) struct Base {
     pub(crate) scope: Scope,
-    /// Only in the stateless era, and only where a question may be asked.
-    pub(crate) round: Option<Arc<Round>>,
+    pub(crate) round: Arc<Round>,
     pub(crate) settings: Arc<Settings>,
-    /// Whether the request is one during which the client may be asked.
-    pub(crate) may_ask: bool,
+}
+
+impl Base {
+    /// Keep this for as long as the call runs.
+    pub(crate) fn end(&self) -> End {
+        self.round.end()
+    }
 }
 
 impl<S> Clone for Cx<S> {
     fn clone(&self) -> Self {
         Self {
-            core: self.core.clone(),
+            base: self.base.clone(),
             state: Arc::clone(&self.state),
         }
     }
 }
 
 impl<S> Cx<S> {
-    pub(crate) fn new(core: Core, state: Arc<S>) -> Self {
-        Self { core, state }
+    pub(crate) fn new(base: Base, state: Arc<S>) -> Self {
+        Self { base, state }
     }
 
     /// The application's state.
@@ -50,22 +57,22 @@ impl<S> Cx<S> {
 
     /// Who asks: revision, declared capabilities, the name it gives itself.
     pub fn peer(&self) -> &Arc<Peer> {
-        self.core.scope.peer()
+        self.base.scope.peer()
     }
 
     /// The session; none in the stateless era.
     pub fn session(&self) -> Option<&Session> {
-        self.core.scope.session()
+        self.base.scope.session()
     }
 
     /// The exchange behind this, for what has no method here.
     pub fn scope(&self) -> &Scope {
-        &self.core.scope
+        &self.base.scope
     }
 
     /// Whether the call was cancelled. Its future is dropped then, so this is for work on other threads.
     pub fn is_cancelled(&self) -> bool {
-        self.core.scope.signal().is_cancelled()
+        self.base.scope.signal().is_cancelled()
     }
 
     /// Waits for the call to be cancelled.
@@ -73,12 +80,16 @@ impl<S> Cx<S> {
     /// # Cancel safety
     /// Nothing is lost when dropped.
     pub async fn cancelled(&self) {
-        self.core.scope.signal().cancelled().await;
+        self.base.scope.signal().cancelled().await;
+    }
+
+    fn is_over(&self) -> bool {
+        self.base.round.is_over()
     }
 
     /// Whether the caller wants progress; reports cost next to nothing where it does not.
     pub fn wants_progress(&self) -> bool {
-        self.core.scope.wants_progress()
+        self.base.scope.wants_progress()
     }
 
     /// Reports progress. Waits while the way to the client is full, so every report arrives. False where it was not
@@ -87,7 +98,7 @@ impl<S> Cx<S> {
     /// # Cancel safety
     /// When dropped, it was not sent.
     pub async fn progress(&self, progress: f64, total: Option<f64>) -> bool {
-        self.core.scope.progress(progress, total, None).await
+        !self.is_over() && self.base.scope.progress(progress, total, None).await
     }
 
     /// [`Cx::progress`] with a text for people (from 2025-03-26).
@@ -95,12 +106,14 @@ impl<S> Cx<S> {
     /// # Cancel safety
     /// When dropped, it was not sent.
     pub async fn progress_text(&self, progress: f64, total: Option<f64>, text: &str) -> bool {
-        self.core.scope.progress(progress, total, Some(text)).await
+        !self.is_over() && self.base.scope.progress(progress, total, Some(text)).await
     }
 
     /// Reports progress without waiting. Where the way to the client is full, only the newest report is kept.
     pub fn progress_now(&self, progress: f64, total: Option<f64>, text: Option<&str>) {
-        self.core.scope.progress_now(progress, total, text);
+        if !self.is_over() {
+            self.base.scope.progress_now(progress, total, text);
+        }
     }
 
     /// Sends a log message to the client, if the server declares logging and the client wants this level. Never
@@ -109,15 +122,16 @@ impl<S> Cx<S> {
     /// # Cancel safety
     /// When dropped, it was not sent.
     pub async fn log(&self, level: LoggingLevel, data: impl Serialize) -> bool {
-        let scope = &self.core.scope;
-        if !self.core.settings.logging || scope.log_threshold().is_none_or(|threshold| level < threshold) {
+        let scope = &self.base.scope;
+        let off = self.is_over() || !self.base.settings.logging;
+        if off || scope.log_threshold().is_none_or(|threshold| level < threshold) {
             return false;
         }
         let Ok(data) = RawJson::encode(&data) else {
             return false;
         };
         let mut params = LogMessageParams::new(level, data);
-        params.logger = Some(self.core.settings.info.name.clone());
+        params.logger = Some(self.base.settings.info.name.clone());
         match wire::to_raw(&params, scope.revision()) {
             Ok(params) => scope.notify(method::MESSAGE, params.as_bytes()).await,
             Err(_) => false,
@@ -129,27 +143,17 @@ impl<S> Cx<S> {
     /// Up to 2025-11-25 a request goes to the client and this waits for the answer. From 2026-07-28 the first run of
     /// the handler ends here with an error that `?` must carry out; the client is told what is asked, and the call
     /// comes again with the answer, so *the code before an `ask` may run again*: put effects after the last one, or
-    /// inside [`Cx::remember`]. `key` names the question and must be unique in the handler.
+    /// inside [`Cx::remember`]. `key` names the question and must be unique in the handler. Questions that wait side by
+    /// side, as under `tokio::join!`, go to the client in one round.
     ///
     /// # Errors
     /// When the client did not declare what the question needs, refused it, or answered it badly; and the interrupt
-    /// just described.
+    /// just described. Questions cannot be asked while an argument is completed, nor after the call's end.
     ///
     /// # Cancel safety
     /// When dropped, the question is cancelled.
     pub async fn ask<Q: Question>(&self, key: &str, question: Q) -> Result<Q::Answer, AskError> {
-        if !self.core.may_ask {
-            return Err(AskError::lost("the client cannot be asked during this request"));
-        }
-        let round = self.core.round.as_deref();
-        ask::ask(
-            &self.core.scope,
-            round,
-            self.core.settings.ask_timeout,
-            key,
-            question,
-        )
-        .await
+        ask::ask(&self.base, key, question).await
     }
 
     /// Runs `work` once for a logical call, however often the handler is run again for the sake of a question. The
@@ -162,9 +166,10 @@ impl<S> Cx<S> {
         T: Serialize + DeserializeOwned,
         W: AsyncFnOnce() -> Result<T, Failure>,
     {
-        let Some(round) = &self.core.round else {
+        let round = &self.base.round;
+        if round.mode() != Mode::Replay {
             return work().await;
-        };
+        }
         if let Some(known) = round.remembered(key) {
             return Ok(known.parse()?);
         }
@@ -178,9 +183,9 @@ impl<S> Cx<S> {
     /// # Cancel safety
     /// When dropped, it was not sent.
     pub async fn notify(&self, method: &str, params: impl Serialize) -> bool {
-        match wire::to_raw(&Open(params), self.core.scope.revision()) {
-            Ok(params) => self.core.scope.notify(method, params.as_bytes()).await,
-            Err(_) => false,
+        match wire::to_raw(&Open(params), self.base.scope.revision()) {
+            Ok(params) if !self.is_over() => self.base.scope.notify(method, params.as_bytes()).await,
+            _ => false,
         }
     }
 }

@@ -1,8 +1,9 @@
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
 
 use mcp_jsonrpc::{ErrorObject, RawJson, codes};
-use mcp_types::{CallToolResult, ClientCapabilities, ContentBlock, Revision};
+use mcp_types::{CallToolResult, ClientCapabilities, ContentBlock, Revision, wire};
 
 /// A server that cannot be built, or a change of its lists that cannot be made. The programmer is at fault.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +39,8 @@ impl BuildError {
 ///
 /// Any error becomes one by `?`. From a tool it reaches the model as an `isError` result with the error's text; from
 /// a resource or a prompt it becomes a JSON-RPC error. What must be a JSON-RPC error everywhere is made by
-/// [`Failure::protocol`] and its siblings. It is no [`std::error::Error`] itself, or `?` could not take them all.
+/// [`Failure::protocol`] and its siblings, or is an [`ErrorObject`] itself. An [`AskError`] is found at any depth below
+/// an error of your own, as long as that error names it as its source. It is no [`std::error::Error`] itself, or `?` could not take them all.
 pub struct Failure(Box<Kind>);
 
 pub(crate) enum Kind {
@@ -73,7 +75,32 @@ impl Failure {
         }))
     }
 
-    /// An error that is no `std::error::Error`, such as `anyhow::Error`, by its text with all causes.
+    /// A boxed error, or one that turns into a boxed one as `anyhow::Error` does, by its text with all causes. A
+    /// question's interrupt below it is found as it is by `?`.
+    pub fn boxed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        let error: Box<dyn Error + Send + Sync> = error.into();
+        if let Some(failure) = asked_below(&*error) {
+            return failure;
+        }
+        if let Some(object) = error.downcast_ref::<ErrorObject>() {
+            return Self::protocol(object.clone());
+        }
+        let mut text = error.to_string();
+        let mut cause = error.source();
+        while let Some(one) = cause {
+            let more = one.to_string();
+            // Some errors repeat their cause in their own text.
+            if !text.contains(&more) {
+                text.push_str(": ");
+                text.push_str(&more);
+            }
+            cause = one.source();
+        }
+        Self::text(text)
+    }
+
+    /// An error that is no `std::error::Error`, by its text alone. Never for one that may hold an [`AskError`]: the
+    /// question in it would be lost.
     pub fn display(error: impl fmt::Display) -> Self {
         Self::text(format!("{error:#}"))
     }
@@ -115,11 +142,22 @@ impl Failure {
     pub(crate) fn into_error_object(self, revision: Revision, uri: Option<&str>) -> Option<ErrorObject> {
         Some(match *self.0 {
             Kind::Work { text, .. } => ErrorObject::internal(text),
-            Kind::Protocol(error) => error,
+            Kind::Protocol(error) => known_in(revision, error),
             Kind::NotFound(text) => resource_not_found(revision, uri.unwrap_or_default(), text),
             Kind::Interrupt => return None,
         })
     }
+}
+
+/// Codes that a revision must not see become the nearest that it may (2026-07-28: schema, "Error codes"). They come
+/// from handlers that pass on what another server said.
+fn known_in(revision: Revision, mut error: ErrorObject) -> ErrorObject {
+    error.code = match error.code {
+        codes::RESOURCE_NOT_FOUND if revision.is_stateless() => codes::INVALID_PARAMS,
+        codes::URL_ELICITATION_REQUIRED if revision != Revision::V2025_11_25 => codes::INTERNAL_ERROR,
+        code => code,
+    };
+    error
 }
 
 /// -32002 up to 2025-11-25, -32602 from 2026-07-28 (P157), with the URI as data.
@@ -137,23 +175,29 @@ pub(crate) fn resource_not_found(revision: Revision, uri: &str, text: Option<Str
         .with_data(&Data { uri })
 }
 
-impl<E: std::error::Error + Send + Sync + 'static> From<E> for Failure {
+impl<E: Error + Send + Sync + 'static> From<E> for Failure {
     fn from(error: E) -> Self {
-        // An interrupt or a refusal of ours may sit below errors of the author's own.
-        let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
-        while let Some(one) = cause {
-            if let Some(ask) = one.downcast_ref::<AskError>() {
-                if let Some(failure) = ask.as_failure() {
-                    return failure;
-                }
-            }
-            if let Some(object) = one.downcast_ref::<ErrorObject>() {
-                return Self::protocol(object.clone());
-            }
-            cause = one.source();
+        if let Some(failure) = asked_below(&error) {
+            return failure;
         }
-        Self::text(error.to_string())
+        match (&error as &dyn Error).downcast_ref::<ErrorObject>() {
+            Some(object) => Self::protocol(object.clone()),
+            None => Self::text(error.to_string()),
+        }
     }
+}
+
+/// What a question that has no answer makes of the call; it may sit below errors of the author's own.
+fn asked_below(error: &(dyn Error + 'static)) -> Option<Failure> {
+    let mut cause = Some(error);
+    while let Some(one) = cause {
+        // Not the error around it: wrappers that forward everything (`#[error(transparent)]`) hide that one.
+        if let Some(kind) = one.downcast_ref::<AskKind>() {
+            return kind.as_failure();
+        }
+        cause = one.source();
+    }
+    None
 }
 
 impl fmt::Debug for Failure {
@@ -171,16 +215,23 @@ impl fmt::Debug for Failure {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{text}")]
 pub struct AskError {
+    #[source]
     kind: AskKind,
     text: Cow<'static, str>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
 enum AskKind {
+    #[error("a question waits for its answer")]
     Interrupt,
+    #[error("the client cannot be asked")]
     Unsupported { required: Option<RawJson> },
+    #[error("{0}")]
     Refused(ErrorObject),
-    Malformed { by_call: bool },
+    /// The text is there where the answer came with the call, which is what is wrong then.
+    #[error("malformed answer")]
+    Malformed { in_call: Option<String> },
+    #[error("no answer")]
     Lost,
 }
 
@@ -206,6 +257,14 @@ impl AskError {
         }
     }
 
+    /// The revision has no words for it.
+    pub(crate) fn inexpressible(error: wire::EncodeError) -> Self {
+        Self {
+            kind: AskKind::Unsupported { required: None },
+            text: error.to_string().into(),
+        }
+    }
+
     pub(crate) fn refused(error: ErrorObject) -> Self {
         Self {
             text: format!("the client refused: {}", error.message).into(),
@@ -214,9 +273,12 @@ impl AskError {
     }
 
     pub(crate) fn malformed(why: impl fmt::Display, by_call: bool) -> Self {
+        let text = format!("the client's answer is malformed: {why}");
         Self {
-            kind: AskKind::Malformed { by_call },
-            text: format!("the client's answer is malformed: {why}").into(),
+            kind: AskKind::Malformed {
+                in_call: by_call.then(|| text.clone()),
+            },
+            text: text.into(),
         }
     }
 
@@ -232,7 +294,7 @@ impl AskError {
         matches!(self.kind, AskKind::Interrupt)
     }
 
-    /// Whether the client did not declare what the question needs.
+    /// Whether the client did not declare what the question needs, or its revision cannot say it.
     pub fn is_unsupported(&self) -> bool {
         matches!(self.kind, AskKind::Unsupported { .. })
     }
@@ -244,14 +306,17 @@ impl AskError {
             _ => None,
         }
     }
+}
 
+impl AskKind {
+    /// What it makes of the call. None where it is a failure of the work like any other.
     fn as_failure(&self) -> Option<Failure> {
         #[derive(serde::Serialize)]
         #[serde(rename_all = "camelCase")]
         struct Data<'a> {
             required_capabilities: &'a RawJson,
         }
-        match &self.kind {
+        match self {
             AskKind::Interrupt => Some(Failure(Box::new(Kind::Interrupt))),
             AskKind::Unsupported {
                 required: Some(required),
@@ -263,7 +328,9 @@ impl AskError {
                     });
                 Some(Failure::protocol(error))
             }
-            AskKind::Malformed { by_call: true } => Some(Failure::invalid_params(self.text.clone())),
+            AskKind::Malformed { in_call: Some(text) } => {
+                Some(Failure::invalid_params(format!("Invalid params: {text}")))
+            }
             _ => None,
         }
     }

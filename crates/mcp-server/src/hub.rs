@@ -1,8 +1,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use mcp_exchange::Session;
 use mcp_types::{SubscriptionFilter, method};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, SetOnce};
+
+use crate::settings::Dynamic;
 
 /// URIs that one listener may subscribe to.
 pub(crate) const MAX_URIS: usize = 1024;
@@ -36,15 +39,6 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    pub(crate) fn lists() -> Self {
-        Self {
-            tools: true,
-            prompts: true,
-            resources: true,
-            uris: BTreeSet::new(),
-        }
-    }
-
     pub(crate) fn from_filter(filter: &SubscriptionFilter) -> Self {
         Self {
             tools: filter.tools_list_changed,
@@ -100,8 +94,21 @@ impl Hub {
         listener
     }
 
+    /// What is kept for a stateful session. None where the session belongs to another handler.
+    pub(crate) fn seat<'s>(&self, session: &'s Session) -> Option<&'s Seat> {
+        let fresh = || {
+            let listener = Arc::new(Listener::default());
+            self.add(&listener);
+            Seat {
+                listener,
+                ready: SetOnce::new(),
+            }
+        };
+        session.state(fresh)
+    }
+
     /// Lets a listener hear of changes, until it is dropped.
-    pub(crate) fn add(&self, listener: &Arc<Listener>) {
+    fn add(&self, listener: &Arc<Listener>) {
         let mut listeners = self.lock();
         listeners.retain(|known| known.strong_count() > 0);
         listeners.push(Arc::downgrade(listener));
@@ -117,6 +124,27 @@ impl Hub {
 
     fn lock(&self) -> MutexGuard<'_, Vec<Weak<Listener>>> {
         self.listeners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What is kept for a stateful session.
+pub(crate) struct Seat {
+    pub(crate) listener: Arc<Listener>,
+    /// The client finished the handshake.
+    ready: SetOnce<()>,
+}
+
+impl Seat {
+    /// The client finished the handshake.
+    pub(crate) fn open(&self) {
+        // A second time changes nothing.
+        let _ = self.ready.set(());
+    }
+
+    /// Waits for the client to finish the handshake: nothing may be asked before
+    /// (2025-11-25: basic/lifecycle, "Initialization").
+    pub(crate) async fn opened(&self) {
+        self.ready.wait().await;
     }
 }
 
@@ -152,12 +180,14 @@ impl Listener {
     }
 
     /// Wants the lists that can change.
-    pub(crate) fn want_lists(&self) {
+    pub(crate) fn want_lists(&self, dynamic: Dynamic) {
         let mut state = self.lock();
         let uris = std::mem::take(&mut state.wanted.uris);
         state.wanted = Marks {
+            tools: dynamic.tools,
+            prompts: dynamic.prompts,
+            resources: dynamic.resources,
             uris,
-            ..Marks::lists()
         };
     }
 

@@ -39,29 +39,33 @@
 //! `validate` (on by default): raw schemas, and derived ones that say more than serde checks. Without it, such tools
 //! are refused when the server is built.
 
+mod answer;
 mod ask;
 mod builder;
 mod completion;
-mod core;
 mod cx;
 mod error;
+mod form;
 mod hub;
 mod lists;
 mod output;
 mod prompt;
+mod questions;
 mod resource;
+mod round;
 mod server;
 mod settings;
 mod template;
 mod tool;
 
-pub use ask::{Elicit, Elicited, ListRoots, Question, Sample};
+pub use ask::Question;
 pub use builder::Builder;
 pub use completion::Completion;
 pub use cx::Cx;
 pub use error::{AskError, BuildError, Failure};
 pub use output::{Json, ToolOutput};
 pub use prompt::{Prompt, PromptOutput};
+pub use questions::{Elicit, Elicited, ListRoots, Sample};
 pub use resource::{Resource, ResourceOutput, Template};
 pub use server::Server;
 pub use settings::UnknownTool;

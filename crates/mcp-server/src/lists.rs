@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use mcp_jsonrpc::{ErrorObject, RawJson};
 use mcp_types::Revision;
 
-use crate::error::BuildError;
 use crate::prompt::PromptEntry;
 use crate::resource::{ResourceEntry, TemplateEntry};
 use crate::tool::ToolEntry;
@@ -29,6 +28,19 @@ pub(crate) enum ListKind {
     Prompts,
 }
 
+impl ListKind {
+    /// What a cursor of this list begins with; the key after which the page starts follows. Opaque to clients, and
+    /// no cursor of another list.
+    fn cursor(self) -> &'static str {
+        match self {
+            ListKind::Tools => "tool:",
+            ListKind::Resources => "resource:",
+            ListKind::Templates => "template:",
+            ListKind::Prompts => "prompt:",
+        }
+    }
+}
+
 impl Lists {
     fn with(&self) -> Self {
         Self {
@@ -38,6 +50,11 @@ impl Lists {
             prompts: self.prompts.clone(),
             encoded: Default::default(),
         }
+    }
+
+    pub(crate) fn has_completers(&self) -> bool {
+        self.prompts.values().any(|entry| !entry.completers.is_empty())
+            || self.templates.values().any(|entry| !entry.completers.is_empty())
     }
 
     /// A list that was encoded before for this revision, or is now.
@@ -79,34 +96,32 @@ impl Registry {
         Arc::clone(&self.now.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Changes a copy and puts it in place.
-    pub(crate) fn change<T>(
-        &self,
-        change: impl FnOnce(&mut Lists) -> Result<T, BuildError>,
-    ) -> Result<T, BuildError> {
+    /// Changes a copy and puts it in place, unless `change` says that nothing changed.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut Lists) -> bool) -> bool {
         let _one = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = self.now().with();
-        let outcome = change(&mut next)?;
-        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
-        Ok(outcome)
+        let changed = change(&mut next);
+        if changed {
+            *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
+        }
+        changed
     }
 }
 
-/// What a cursor begins with; the key after which the page starts follows. Opaque to clients.
-const CURSOR: &str = "after:";
-
 /// One page of a sorted list: the entries, and the cursor of the next page. Pages stay right while the list changes,
 /// since a cursor names the last key that was seen.
-pub(crate) fn page<'a, T>(
-    entries: impl Iterator<Item = (&'a str, T)>,
+pub(crate) fn page<'a, T: Clone + 'a>(
+    kind: ListKind,
+    entries: impl Iterator<Item = (&'a str, &'a T)>,
     cursor: Option<&str>,
     size: Option<usize>,
 ) -> Result<(Vec<T>, Option<String>), ErrorObject> {
+    let mark = kind.cursor();
     let after = match cursor {
         None => None,
         Some(cursor) => {
             let bad = || ErrorObject::invalid_params("Invalid params: unknown cursor");
-            Some(cursor.strip_prefix(CURSOR).ok_or_else(bad)?)
+            Some(cursor.strip_prefix(mark).ok_or_else(bad)?)
         }
     };
     let mut rest = entries
@@ -117,34 +132,39 @@ pub(crate) fn page<'a, T>(
     while items.len() < size {
         let Some((key, item)) = rest.next() else { break };
         last = Some(key);
-        items.push(item);
+        items.push(item.clone());
     }
-    let next = rest.peek().and(last).map(|last| format!("{CURSOR}{last}"));
+    let next = rest.peek().and(last).map(|last| format!("{mark}{last}"));
     Ok((items, next))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::page;
+    use super::{ListKind, page};
+
+    fn entries<'a>(keys: &'a [&'a str]) -> impl Iterator<Item = (&'a str, &'a &'a str)> {
+        keys.iter().map(|key| (*key, key))
+    }
 
     #[test]
-    fn pages_follow_each_other_and_the_last_has_no_cursor() {
+    fn p139_pages_follow_each_other_and_the_last_has_no_cursor() {
         let all = ["a", "b", "c", "d", "e"];
-        let entries = || all.iter().map(|key| (*key, *key));
-        let (first, next) = page(entries(), None, Some(2)).unwrap();
+        let page = |cursor: Option<&str>, size| page(ListKind::Tools, entries(&all), cursor, size).unwrap();
+        let (first, next) = page(None, Some(2));
         assert_eq!(first, ["a", "b"]);
-        let (second, next) = page(entries(), next.as_deref(), Some(2)).unwrap();
+        let (second, next) = page(next.as_deref(), Some(2));
         assert_eq!(second, ["c", "d"]);
-        let (third, next) = page(entries(), next.as_deref(), Some(2)).unwrap();
+        let (third, next) = page(next.as_deref(), Some(2));
         assert_eq!((third, next), (vec!["e"], None));
-        assert_eq!(page(entries(), None, None).unwrap().1, None);
+        assert_eq!(page(None, None).1, None);
     }
 
     #[test]
     fn a_cursor_outlives_the_entry_that_it_names_and_a_strange_one_is_refused() {
-        let entries = ["a", "c"].iter().map(|key| (*key, *key));
-        assert_eq!(page(entries.clone(), Some("after:b"), None).unwrap().0, ["c"]);
-        assert_eq!(page(entries.clone(), Some(""), None).unwrap_err().code, -32602);
-        assert_eq!(page(entries, Some("8"), None).unwrap_err().code, -32602);
+        let page = |cursor| page(ListKind::Tools, entries(&["a", "c"]), Some(cursor), None);
+        assert_eq!(page("tool:b").unwrap().0, ["c"]);
+        for bad in ["", "8", "prompt:a"] {
+            assert_eq!(page(bad).unwrap_err().code, -32602, "{bad:?}");
+        }
     }
 }

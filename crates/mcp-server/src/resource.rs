@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_types::{Annotations, Icon, Map, Meta, ReadResourceResult, ResourceContents};
 
 use crate::completion::{Completer, CompleterWith, erase_completer};
-use crate::cx::{Core, Cx};
+use crate::cx::{Base, Cx};
 use crate::error::{BuildError, Failure};
 use crate::template::UriTemplate;
 
@@ -51,8 +51,8 @@ impl<T: ResourceOutput, E: Into<Failure> + Send> ResourceOutput for Result<T, E>
 }
 
 pub(crate) type ReadFuture = Pin<Box<dyn Future<Output = Result<ReadResourceResult, Failure>> + Send>>;
-type ReadWith<S> = Box<dyn Fn(Core, Arc<S>, String) -> ReadFuture + Send + Sync>;
-type ReadTemplateWith<S> = Box<dyn Fn(Core, Arc<S>, String, Map<String>) -> ReadFuture + Send + Sync>;
+type ReadWith<S> = Box<dyn Fn(Base, Arc<S>, String) -> ReadFuture + Send + Sync>;
+type ReadTemplateWith<S> = Box<dyn Fn(Base, Arc<S>, String, Map<String>) -> ReadFuture + Send + Sync>;
 
 /// A resource to register: its definition and how it is read.
 pub struct Resource<S = ()> {
@@ -70,8 +70,8 @@ impl<S: Send + Sync + 'static> Resource<S> {
         Self {
             definition: mcp_types::Resource::new(uri, name),
             read: Box::new(move |mime_type| {
-                Box::new(move |core, state, uri| {
-                    let (work, mime_type) = (read(Cx::new(core, state)), mime_type.clone());
+                Box::new(move |base, state, uri| {
+                    let (work, mime_type) = (read(Cx::new(base, state)), mime_type.clone());
                     Box::pin(async move {
                         let contents = work.await.into_contents(&uri, mime_type.as_deref())?;
                         Ok(ReadResourceResult::new(contents))
@@ -130,15 +130,17 @@ impl<S: Send + Sync + 'static> Resource<S> {
         self
     }
 
-    pub(crate) fn erase(self, state: &Arc<S>) -> Result<ResourceEntry, BuildError> {
+    pub(crate) fn erase(self, state: &Arc<S>) -> Result<(Box<str>, ResourceEntry), BuildError> {
         let Self { definition, read } = self;
         check_uri(&definition.uri)?;
         let read = read(definition.mime_type.clone());
         let state = Arc::clone(state);
-        Ok(ResourceEntry {
+        let uri = definition.uri.as_str().into();
+        let entry = ResourceEntry {
             definition,
-            read: Box::new(move |core, uri| read(core, Arc::clone(&state), uri)),
-        })
+            read: Box::new(move |base, uri| read(base, Arc::clone(&state), uri)),
+        };
+        Ok((uri, entry))
     }
 }
 
@@ -161,7 +163,7 @@ fn check_uri(uri: &str) -> Result<(), BuildError> {
 /// A registered resource.
 pub(crate) struct ResourceEntry {
     pub(crate) definition: mcp_types::Resource,
-    pub(crate) read: Box<dyn Fn(Core, String) -> ReadFuture + Send + Sync>,
+    pub(crate) read: Box<dyn Fn(Base, String) -> ReadFuture + Send + Sync>,
 }
 
 /// A family of resources to register: a URI template (RFC 6570, levels 1 to 3) and how one of it is read.
@@ -173,7 +175,7 @@ pub struct Template<S = ()> {
 
 impl<S: Send + Sync + 'static> Template<S> {
     /// Resources of this form, read by `async fn(Cx<S>, Map<String>) -> impl ResourceOutput`, which gets the
-    /// variables, each percent-decoded once.
+    /// variables, each percent-decoded once: a value may hold `/` or `..`, so check it before it becomes part of a path.
     pub fn new<F, Fut>(uri_template: impl Into<String>, name: impl Into<String>, read: F) -> Self
     where
         F: Fn(Cx<S>, Map<String>) -> Fut + Send + Sync + 'static,
@@ -182,8 +184,8 @@ impl<S: Send + Sync + 'static> Template<S> {
         Self {
             definition: mcp_types::ResourceTemplate::new(uri_template, name),
             read: Box::new(move |mime_type| {
-                Box::new(move |core, state, uri, values| {
-                    let (work, mime_type) = (read(Cx::new(core, state), values), mime_type.clone());
+                Box::new(move |base, state, uri, values| {
+                    let (work, mime_type) = (read(Cx::new(base, state), values), mime_type.clone());
                     Box::pin(async move {
                         let contents = work.await.into_contents(&uri, mime_type.as_deref())?;
                         Ok(ReadResourceResult::new(contents))
@@ -215,6 +217,27 @@ impl<S: Send + Sync + 'static> Template<S> {
         self
     }
 
+    /// Hints on whom they are for.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.definition.annotations = Some(annotations);
+        self
+    }
+
+    /// Pictures of them.
+    #[must_use]
+    pub fn icons(mut self, icons: impl IntoIterator<Item = Icon>) -> Self {
+        self.definition.icons = icons.into_iter().collect();
+        self
+    }
+
+    /// Metadata.
+    #[must_use]
+    pub fn meta(mut self, meta: Meta) -> Self {
+        self.definition.meta = meta;
+        self
+    }
+
     /// Completes a variable: see [`Completion`](crate::Completion).
     #[must_use]
     pub fn complete<F, Fut>(mut self, variable: impl Into<String>, complete: F) -> Self
@@ -226,7 +249,7 @@ impl<S: Send + Sync + 'static> Template<S> {
         self
     }
 
-    pub(crate) fn erase(self, state: &Arc<S>) -> Result<TemplateEntry, BuildError> {
+    pub(crate) fn erase(self, state: &Arc<S>) -> Result<(Box<str>, TemplateEntry), BuildError> {
         let Self {
             definition,
             read,
@@ -244,15 +267,17 @@ impl<S: Send + Sync + 'static> Template<S> {
         }
         let read = read(definition.mime_type.clone());
         let owned = Arc::clone(state);
-        Ok(TemplateEntry {
+        let text = definition.uri_template.as_str().into();
+        let entry = TemplateEntry {
             template,
             definition,
-            read: Box::new(move |core, uri, values| read(core, Arc::clone(&owned), uri, values)),
+            read: Box::new(move |base, uri, values| read(base, Arc::clone(&owned), uri, values)),
             completers: completers
                 .into_iter()
                 .map(|(name, with)| (name, with(Arc::clone(state))))
                 .collect(),
-        })
+        };
+        Ok((text, entry))
     }
 }
 
@@ -260,6 +285,6 @@ impl<S: Send + Sync + 'static> Template<S> {
 pub(crate) struct TemplateEntry {
     pub(crate) template: UriTemplate,
     pub(crate) definition: mcp_types::ResourceTemplate,
-    pub(crate) read: Box<dyn Fn(Core, String, Map<String>) -> ReadFuture + Send + Sync>,
+    pub(crate) read: Box<dyn Fn(Base, String, Map<String>) -> ReadFuture + Send + Sync>,
     pub(crate) completers: Vec<(String, Completer)>,
 }

@@ -1,11 +1,12 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
 use mcp_exchange::{Exchange, Handler, Notice, Reply, Session};
 use mcp_types::Revisions;
 
-use crate::builder::Builder;
-use crate::core::ServerCore;
+use crate::answer::Responder;
+use crate::builder::{self, Builder};
 use crate::error::BuildError;
 use crate::hub::Change;
 use crate::lists::Registry;
@@ -17,7 +18,7 @@ use crate::tool::Tool;
 /// A server: a [`Handler`] for any transport. A clone is the same server, so keep one to change its lists while it
 /// runs.
 pub struct Server<S = ()> {
-    core: Arc<ServerCore>,
+    responder: Arc<Responder>,
     state: Arc<S>,
 }
 
@@ -31,7 +32,7 @@ impl Server<()> {
 impl<S: Send + Sync + 'static> Server<S> {
     pub(crate) fn new(state: Arc<S>, settings: Settings, registry: Registry) -> Self {
         Self {
-            core: Arc::new(ServerCore::new(settings, registry)),
+            responder: Arc::new(Responder::new(settings, registry)),
             state,
         }
     }
@@ -46,10 +47,11 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     /// When the tool cannot be used, or the server is not [`dynamic`](Builder::dynamic).
     pub fn add_tool(&self, tool: Tool<S>) -> Result<(), BuildError> {
-        let entry = tool.erase(&self.state)?;
-        let name = entry.definition.name.as_str().into();
-        self.core
-            .change(Change::Tools, |lists| lists.tools.insert(name, Arc::new(entry)))?;
+        let (key, entry) = tool.erase(&self.state)?;
+        self.responder.change(Change::Tools, |lists| {
+            lists.tools.insert(key, Arc::new(entry));
+            true
+        })?;
         Ok(())
     }
 
@@ -58,8 +60,26 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     /// When the server is not [`dynamic`](Builder::dynamic).
     pub fn remove_tool(&self, name: &str) -> Result<bool, BuildError> {
-        self.core
-            .change_if(Change::Tools, |lists| lists.tools.remove(name).is_some())
+        self.responder
+            .change(Change::Tools, |lists| lists.tools.remove(name).is_some())
+    }
+
+    /// Puts these tools in the place of all that were there, and tells the clients once.
+    ///
+    /// # Errors
+    /// When one of the tools cannot be used, two have the same name, or the server's tools are not
+    /// [`dynamic`](Builder::dynamic_tools). Nothing is changed then.
+    pub fn set_tools(&self, tools: impl IntoIterator<Item = Tool<S>>) -> Result<(), BuildError> {
+        let mut all = BTreeMap::new();
+        for tool in tools {
+            let (name, entry) = tool.erase(&self.state)?;
+            builder::add(&mut all, "tool", name, entry)?;
+        }
+        self.responder.change(Change::Tools, |lists| {
+            lists.tools = all;
+            true
+        })?;
+        Ok(())
     }
 
     /// Adds a resource, or replaces the one at its URI, and tells the clients.
@@ -67,10 +87,10 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     /// As [`Server::add_tool`].
     pub fn add_resource(&self, resource: Resource<S>) -> Result<(), BuildError> {
-        let entry = resource.erase(&self.state)?;
-        let uri = entry.definition.uri.as_str().into();
-        self.core.change(Change::Resources, |lists| {
-            lists.resources.insert(uri, Arc::new(entry))
+        let (key, entry) = resource.erase(&self.state)?;
+        self.responder.change(Change::Resources, |lists| {
+            lists.resources.insert(key, Arc::new(entry));
+            true
         })?;
         Ok(())
     }
@@ -80,8 +100,8 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     /// As [`Server::remove_tool`].
     pub fn remove_resource(&self, uri: &str) -> Result<bool, BuildError> {
-        self.core
-            .change_if(Change::Resources, |lists| lists.resources.remove(uri).is_some())
+        self.responder
+            .change(Change::Resources, |lists| lists.resources.remove(uri).is_some())
     }
 
     /// Adds a resource template, or replaces the same one, and tells the clients.
@@ -89,10 +109,10 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     /// As [`Server::add_tool`].
     pub fn add_template(&self, template: Template<S>) -> Result<(), BuildError> {
-        let entry = template.erase(&self.state)?;
-        let text = entry.definition.uri_template.as_str().into();
-        self.core.change(Change::Resources, |lists| {
-            lists.templates.insert(text, Arc::new(entry))
+        let (key, entry) = template.erase(&self.state)?;
+        self.responder.change(Change::Resources, |lists| {
+            lists.templates.insert(key, Arc::new(entry));
+            true
         })?;
         Ok(())
     }
@@ -102,7 +122,7 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     /// As [`Server::remove_tool`].
     pub fn remove_template(&self, uri_template: &str) -> Result<bool, BuildError> {
-        self.core.change_if(Change::Resources, |lists| {
+        self.responder.change(Change::Resources, |lists| {
             lists.templates.remove(uri_template).is_some()
         })
     }
@@ -112,10 +132,10 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     /// As [`Server::add_tool`].
     pub fn add_prompt(&self, prompt: Prompt<S>) -> Result<(), BuildError> {
-        let entry = prompt.erase(&self.state)?;
-        let name = entry.definition.name.as_str().into();
-        self.core.change(Change::Prompts, |lists| {
-            lists.prompts.insert(name, Arc::new(entry))
+        let (key, entry) = prompt.erase(&self.state)?;
+        self.responder.change(Change::Prompts, |lists| {
+            lists.prompts.insert(key, Arc::new(entry));
+            true
         })?;
         Ok(())
     }
@@ -125,20 +145,20 @@ impl<S: Send + Sync + 'static> Server<S> {
     /// # Errors
     /// As [`Server::remove_tool`].
     pub fn remove_prompt(&self, name: &str) -> Result<bool, BuildError> {
-        self.core
-            .change_if(Change::Prompts, |lists| lists.prompts.remove(name).is_some())
+        self.responder
+            .change(Change::Prompts, |lists| lists.prompts.remove(name).is_some())
     }
 
     /// Tells the clients that subscribed to this resource, or to a folder above it, that it changed.
     pub fn resource_updated(&self, uri: &str) {
-        self.core.tell(Change::Uri(uri));
+        self.responder.tell(Change::Uri(uri));
     }
 }
 
 impl<S> Clone for Server<S> {
     fn clone(&self) -> Self {
         Self {
-            core: Arc::clone(&self.core),
+            responder: Arc::clone(&self.responder),
             state: Arc::clone(&self.state),
         }
     }
@@ -146,7 +166,7 @@ impl<S> Clone for Server<S> {
 
 impl<S: Send + Sync + 'static> Handler for Server<S> {
     async fn call(&self, exchange: Exchange) -> Reply {
-        self.core.call(exchange).await
+        self.responder.call(exchange).await
     }
 
     async fn notify(&self, notice: Notice) {
@@ -154,18 +174,18 @@ impl<S: Send + Sync + 'static> Handler for Server<S> {
     }
 
     async fn attend(&self, session: Session) {
-        self.core.attend(session).await;
+        self.responder.attend(session).await;
     }
 
     fn revisions(&self) -> Revisions {
-        self.core.settings.revisions
+        self.responder.settings.revisions
     }
 }
 
 impl<S> fmt::Debug for Server<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Server")
-            .field("settings", &self.core.settings)
+            .field("settings", &self.responder.settings)
             .finish_non_exhaustive()
     }
 }

@@ -8,7 +8,7 @@ use mcp_types::{CallToolResult, Icon, Meta, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use crate::cx::{Core, Cx};
+use crate::cx::{Base, Cx};
 use crate::error::{BuildError, Failure};
 use crate::output::ToolOutput;
 
@@ -47,7 +47,7 @@ pub struct Tool<S = ()> {
 /// A started call.
 pub(crate) type CallFuture = Pin<Box<dyn Future<Output = Result<CallToolResult, Failure>> + Send>>;
 
-type StartWith<S> = Box<dyn Fn(Core, Arc<S>, &RawJson) -> Result<CallFuture, ArgumentError> + Send + Sync>;
+type StartWith<S> = Box<dyn Fn(Base, Arc<S>, &RawJson) -> Result<CallFuture, ArgumentError> + Send + Sync>;
 
 /// A handler of a tool: an async function of a [`Cx`] and, if it has any, its arguments.
 ///
@@ -108,9 +108,9 @@ impl<S: Send + Sync + 'static> Tool<S> {
             definition: mcp_types::Tool::new(name, RawJson::empty_object()),
             schema: mcp_schema::derive::<H::Args>().map(|derived| (derived.json, derived.enforced)),
             output: H::Output::schema().map(|schema| schema.map(|schema| (schema, true))),
-            start: Box::new(move |core, state, raw| {
+            start: Box::new(move |base, state, raw| {
                 let args = mcp_schema::parse_args::<H::Args>(raw)?;
-                let work = handler.call(Cx::new(core, state), args);
+                let work = handler.call(Cx::new(base, state), args);
                 Ok(Box::pin(async move { work.await.into_result() }))
             }),
         }
@@ -124,12 +124,47 @@ impl<S: Send + Sync + 'static> Tool<S> {
         F: Fn(Cx<S>, RawJson) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: ToolOutput> + Send + 'static,
     {
+        Self::from_definition(mcp_types::Tool::new(name, schema), handler)
+    }
+
+    /// A tool with a definition that exists already, as in an agent's own registry of tools. Its arguments come as
+    /// they are, already validated against `inputSchema`; its results are validated against `outputSchema`.
+    ///
+    /// Needs the feature `validate`, or [`Builder::build`](crate::Builder::build) fails.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use mcp_jsonrpc::RawJson;
+    /// use mcp_server::{Cx, Server, Tool};
+    ///
+    /// trait Ability: Send + Sync {
+    ///     fn definition(&self) -> mcp_types::Tool;
+    ///     fn run(&self, arguments: &RawJson) -> Result<String, std::io::Error>;
+    /// }
+    ///
+    /// fn serve(registry: Vec<Arc<dyn Ability>>) -> Result<Server, mcp_server::BuildError> {
+    ///     let tools = registry.into_iter().map(|ability| {
+    ///         Tool::from_definition(ability.definition(), move |_cx: Cx, arguments| {
+    ///             let ability = Arc::clone(&ability);
+    ///             async move { ability.run(&arguments) }
+    ///         })
+    ///     });
+    ///     Server::builder("agent", "1.0.0").tools(tools).build()
+    /// }
+    /// # assert!(serve(Vec::new()).is_ok());
+    /// ```
+    pub fn from_definition<F, Fut>(definition: mcp_types::Tool, handler: F) -> Self
+    where
+        F: Fn(Cx<S>, RawJson) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: ToolOutput> + Send + 'static,
+    {
+        let schema = definition.input_schema.clone();
         Self {
-            definition: mcp_types::Tool::new(name, RawJson::empty_object()),
             schema: mcp_schema::check_tool_input_schema(&schema).map(|()| (schema, false)),
-            output: None,
-            start: Box::new(move |core, state, raw| {
-                let work = handler(Cx::new(core, state), raw.clone());
+            output: definition.output_schema.clone().map(|schema| Ok((schema, false))),
+            definition,
+            start: Box::new(move |base, state, raw| {
+                let work = handler(Cx::new(base, state), raw.clone());
                 Ok(Box::pin(async move { work.await.into_result() }))
             }),
         }
@@ -200,7 +235,7 @@ impl<S: Send + Sync + 'static> Tool<S> {
     }
 
     /// Joins the handler with the state, and compiles what is checked at each call.
-    pub(crate) fn erase(self, state: &Arc<S>) -> Result<ToolEntry, BuildError> {
+    pub(crate) fn erase(self, state: &Arc<S>) -> Result<(Box<str>, ToolEntry), BuildError> {
         let Self {
             mut definition,
             schema,
@@ -210,6 +245,8 @@ impl<S: Send + Sync + 'static> Tool<S> {
         let name = definition.name.clone();
         check_name(&name)?;
         let (schema, enforced) = schema.map_err(|error| BuildError::schema(&name, "input", error))?;
+        // A client on HTTP would drop the tool (2026-07-28: server/tools, "x-mcp-header").
+        mcp_schema::header_params(&schema).map_err(|error| BuildError::schema(&name, "input", error))?;
         let input = (!enforced)
             .then(|| Check::compile(&name, "input", &schema))
             .transpose()?;
@@ -224,12 +261,13 @@ impl<S: Send + Sync + 'static> Tool<S> {
             definition.output_schema = Some(output);
         }
         let state = Arc::clone(state);
-        Ok(ToolEntry {
+        let entry = ToolEntry {
             definition,
             input,
             output: checked_output,
-            start: Box::new(move |core, raw| start(core, Arc::clone(&state), raw)),
-        })
+            start: Box::new(move |base, raw| start(base, Arc::clone(&state), raw)),
+        };
+        Ok((name.into(), entry))
     }
 }
 
@@ -248,16 +286,18 @@ pub(crate) struct ToolEntry {
     pub(crate) definition: mcp_types::Tool,
     input: Option<Check>,
     output: Option<Check>,
-    start: Box<dyn Fn(Core, &RawJson) -> Result<CallFuture, ArgumentError> + Send + Sync>,
+    start: Start,
 }
+
+type Start = Box<dyn Fn(Base, &RawJson) -> Result<CallFuture, ArgumentError> + Send + Sync>;
 
 impl ToolEntry {
     /// Checks the arguments and starts the call. The error is for the model.
-    pub(crate) fn start(&self, core: Core, arguments: &RawJson) -> Result<CallFuture, ArgumentError> {
+    pub(crate) fn start(&self, base: Base, arguments: &RawJson) -> Result<CallFuture, ArgumentError> {
         if let Some(check) = &self.input {
             check.arguments(arguments)?;
         }
-        (self.start)(core, arguments)
+        (self.start)(base, arguments)
     }
 
     /// Checks a successful result against the output schema (2025-06-18: server/tools, "Output Schema").
