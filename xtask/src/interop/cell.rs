@@ -1,8 +1,9 @@
 //! One client, one server, one revision: a run and what it showed.
 
 use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
@@ -10,11 +11,15 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::peers::{Client, CommandLine};
+use super::peers::CommandLine;
+use super::plan::Plan;
 use super::watch::{MARK, Watch};
 
 /// After this the client is ended. Its steps have a limit of their own, of 15 seconds each.
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// How long a process may take to go after its client went.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// Lines of a client's stderr that are kept.
 const STDERR_LINES: usize = 20;
@@ -80,45 +85,36 @@ struct Line {
     error: Option<String>,
 }
 
-/// Drives `server` (called `server_name` in the table) with a peer's client, in `revision` or in what the two agree on, which
-/// must then be `expected`.
-pub(crate) fn drive(
-    client: &Client,
-    installed: &Path,
-    server_name: &str,
-    server: &CommandLine,
-    revision: Option<&str>,
-    expected: &str,
-    scratch: &Path,
-) -> Cell {
-    let shown = revision.unwrap_or("auto");
-    let watch = Watch::new(scratch, &format!("{}-{server_name}-{shown}", client.name));
-    let mut arguments: Vec<std::ffi::OsString> = Vec::new();
-    if let Some(revision) = revision {
+/// Runs a cell: the client drives the server, and both have to end well.
+pub(crate) fn drive(plan: &Plan) -> Cell {
+    let watch = Watch::new(&plan.room, &plan.name());
+    let mut arguments: Vec<OsString> = Vec::new();
+    if let Some(revision) = plan.revision {
         arguments.extend(["--revision".into(), revision.into()]);
     }
     arguments.push("--".into());
-    arguments.extend(watch.wrap(server).0);
+    arguments.extend(watch.wrap(&plan.server_command).0);
 
     let mut checks = Vec::new();
     let mut stderr = Vec::new();
-    match run(&client.command(installed), arguments, &watch) {
+    let ran = fs::create_dir_all(&plan.room).and_then(|()| run(&plan.client_command, arguments, &watch));
+    match ran {
         Ok(ended) => {
-            checks = judge(client.steps, &ended.stdout, expected);
+            checks = judge(plan.steps, &ended.stdout, plan.expected);
             checks.push(Check::new("exit", ended.status));
             stderr = ended.stderr;
         }
         Err(error) => checks.push(Check::new("start", Err(error.to_string()))),
     }
     checks.push(Check::new("server_exit", watch.exit_codes()));
-    checks.push(match watch.nothing_left() {
+    checks.push(match watch.nothing_left(LINGER) {
         Some(outcome) => Check::new("nothing_left", outcome),
         None => Check::skipped("nothing_left", "processes cannot be listed here"),
     });
     Cell {
-        client: client.name.into(),
-        server: server_name.into(),
-        revision: shown.into(),
+        client: plan.client.into(),
+        server: plan.server.into(),
+        revision: plan.revision_name().into(),
         checks,
         stderr,
     }
@@ -130,7 +126,7 @@ struct Ended {
     status: Result<(), String>,
 }
 
-fn run(program: &CommandLine, arguments: Vec<std::ffi::OsString>, watch: &Watch) -> io::Result<Ended> {
+fn run(program: &CommandLine, arguments: Vec<OsString>, watch: &Watch) -> io::Result<Ended> {
     let mut parts = program.0.iter();
     let mut command = Command::new(parts.next().ok_or(io::ErrorKind::InvalidInput)?);
     command.args(parts).args(arguments).env(MARK, watch.mark());
@@ -144,7 +140,7 @@ fn run(program: &CommandLine, arguments: Vec<std::ffi::OsString>, watch: &Watch)
     let status = wait(&mut child)?;
     // A process left behind may hold the streams open, so it has to go before they are read to their end.
     if status.is_err() {
-        let _ = watch.nothing_left();
+        let _ = watch.nothing_left(LINGER);
     }
     Ok(Ended {
         stdout: joined(stdout),

@@ -1,11 +1,13 @@
-//! Who the peers are, which revisions each knows, and how its programs are started.
+//! Who takes part, which revisions each knows, and how its programs are started.
 //!
 //! `xtask/peers/README.md` says where each list of revisions was found.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Every dated revision that some peer knows, oldest first.
+use super::offer::{INSPECTOR, Offer};
+
+/// Every dated revision that somebody here knows, oldest first.
 pub(crate) const REVISIONS: [&str; 6] = [
     "2024-10-07",
     "2024-11-05",
@@ -15,7 +17,7 @@ pub(crate) const REVISIONS: [&str; 6] = [
     "2026-07-28",
 ];
 
-/// The revisions with an `initialize` handshake that Python's and rmcp's SDKs know too, and the stateless one.
+/// Those that Python's SDK and rmcp know, and those with an `initialize` handshake.
 const SINCE_2024_11: &[&str] = &[
     "2024-11-05",
     "2025-03-26",
@@ -29,46 +31,6 @@ const HANDSHAKE: &[&str] = &[
     "2025-03-26",
     "2025-06-18",
     "2025-11-25",
-];
-
-/// The steps of a contract client, in the order in which it prints them.
-const CONTRACT: &[&str] = &[
-    "handshake",
-    "list_tools",
-    "list_resources",
-    "list_templates",
-    "list_prompts",
-    "echo",
-    "image",
-    "structured",
-    "fail",
-    "unknown_tool",
-    "progress",
-    "cancel",
-    "resource",
-    "template",
-    "missing_resource",
-    "prompt",
-    "ask",
-    "close",
-];
-
-/// Those that the Inspector's command line can do.
-const INSPECTOR: &[&str] = &[
-    "handshake",
-    "list_tools",
-    "list_resources",
-    "list_templates",
-    "list_prompts",
-    "echo",
-    "image",
-    "structured",
-    "fail",
-    "progress",
-    "resource",
-    "template",
-    "missing_resource",
-    "prompt",
 ];
 
 /// What has to be installed for a peer. The names are folders of `xtask/peers`.
@@ -95,130 +57,128 @@ impl Folder {
     }
 }
 
-/// A program that drives a server through the contract's steps and prints a line for each.
+/// Where a program comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Program {
+    /// A file in a peer's folder, or a binary's name.
+    Peer(Folder, &'static str),
+    /// This very binary.
+    Own,
+}
+
+impl Program {
+    pub(crate) const fn is_own(self) -> bool {
+        matches!(self, Self::Own)
+    }
+
+    /// Nothing has to be installed for our own.
+    pub(crate) const fn folder(self) -> Option<Folder> {
+        match self {
+            Self::Peer(folder, _) => Some(folder),
+            Self::Own => None,
+        }
+    }
+}
+
+/// A program that drives a server through steps and prints a line for each.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) name: &'static str,
-    pub(crate) folder: Folder,
-    /// Relative to the folder, or a binary's name.
-    program: &'static str,
+    pub(crate) program: Program,
     pub(crate) revisions: &'static [&'static str],
     /// Whether it can be left to choose, which it does by probing unless it has only one era.
     pub(crate) chooses: bool,
-    pub(crate) steps: &'static [&'static str],
+    /// Its steps with a contract server, where it cannot take all.
+    fewer: Option<&'static [&'static str]>,
 }
 
 /// A server over stdio.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) name: &'static str,
-    pub(crate) folder: Folder,
-    program: &'static str,
+    pub(crate) program: Program,
     pub(crate) revisions: &'static [&'static str],
-    /// Whether it offers the contract, rather than something of its own.
-    pub(crate) contract: bool,
+    pub(crate) offer: Offer,
 }
 
-pub(crate) const CLIENTS: [Client; 5] = [
+const fn client(name: &'static str, program: Program, revisions: &'static [&'static str]) -> Client {
     Client {
-        name: "ts1",
-        folder: Folder::Ts1,
-        program: "client.mjs",
+        name,
+        program,
+        revisions,
+        chooses: true,
+        fewer: None,
+    }
+}
+
+const fn contract(name: &'static str, program: Program, revisions: &'static [&'static str]) -> Server {
+    Server {
+        name,
+        program,
+        revisions,
+        offer: Offer::Contract,
+    }
+}
+
+/// A reference server; all are on the first TypeScript SDK.
+const fn reference(name: &'static str, file: &'static str, offer: Offer) -> Server {
+    Server {
+        name,
+        program: Program::Peer(Folder::Reference, file),
         revisions: HANDSHAKE,
-        chooses: true,
-        steps: CONTRACT,
-    },
-    Client {
-        name: "ts2",
-        folder: Folder::Ts2,
-        program: "client.mjs",
-        revisions: &REVISIONS,
-        chooses: true,
-        steps: CONTRACT,
-    },
-    Client {
-        name: "py",
-        folder: Folder::Py,
-        program: "client.py",
-        revisions: SINCE_2024_11,
-        chooses: true,
-        steps: CONTRACT,
-    },
-    Client {
-        name: "rmcp",
-        folder: Folder::Rmcp,
-        program: "contract-client",
-        revisions: SINCE_2024_11,
-        chooses: true,
-        steps: CONTRACT,
-    },
+        offer,
+    }
+}
+
+pub(crate) const CLIENTS: [Client; 6] = [
+    client("ours", Program::Own, &REVISIONS),
+    client("ts1", Program::Peer(Folder::Ts1, "client.mjs"), HANDSHAKE),
+    client("ts2", Program::Peer(Folder::Ts2, "client.mjs"), &REVISIONS),
+    client("py", Program::Peer(Folder::Py, "client.py"), SINCE_2024_11),
+    client(
+        "rmcp",
+        Program::Peer(Folder::Rmcp, "contract-client"),
+        SINCE_2024_11,
+    ),
     Client {
         name: "inspector",
-        folder: Folder::Reference,
-        program: "inspector.mjs",
+        program: Program::Peer(Folder::Reference, "inspector.mjs"),
         revisions: &["2025-11-25", "2026-07-28"],
         chooses: false,
-        steps: INSPECTOR,
+        fewer: Some(INSPECTOR),
     },
 ];
 
-pub(crate) const SERVERS: [Server; 8] = [
-    Server {
-        name: "ts1",
-        folder: Folder::Ts1,
-        program: "server.mjs",
-        revisions: HANDSHAKE,
-        contract: true,
-    },
-    Server {
-        name: "ts2",
-        folder: Folder::Ts2,
-        program: "server.mjs",
-        revisions: &REVISIONS,
-        contract: true,
-    },
-    Server {
-        name: "py",
-        folder: Folder::Py,
-        program: "server.py",
-        revisions: SINCE_2024_11,
-        contract: true,
-    },
-    Server {
-        name: "rmcp",
-        folder: Folder::Rmcp,
-        program: "contract-server",
-        revisions: SINCE_2024_11,
-        contract: true,
-    },
-    Server {
-        name: "everything",
-        folder: Folder::Reference,
-        program: "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
-        revisions: HANDSHAKE,
-        contract: false,
-    },
-    Server {
-        name: "filesystem",
-        folder: Folder::Reference,
-        program: "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
-        revisions: HANDSHAKE,
-        contract: false,
-    },
-    Server {
-        name: "memory",
-        folder: Folder::Reference,
-        program: "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
-        revisions: HANDSHAKE,
-        contract: false,
-    },
-    Server {
-        name: "sequential-thinking",
-        folder: Folder::Reference,
-        program: "node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js",
-        revisions: HANDSHAKE,
-        contract: false,
-    },
+pub(crate) const SERVERS: [Server; 9] = [
+    contract("ours", Program::Own, &REVISIONS),
+    contract("ts1", Program::Peer(Folder::Ts1, "server.mjs"), HANDSHAKE),
+    contract("ts2", Program::Peer(Folder::Ts2, "server.mjs"), &REVISIONS),
+    contract("py", Program::Peer(Folder::Py, "server.py"), SINCE_2024_11),
+    contract(
+        "rmcp",
+        Program::Peer(Folder::Rmcp, "contract-server"),
+        SINCE_2024_11,
+    ),
+    reference(
+        "everything",
+        "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
+        Offer::Everything,
+    ),
+    reference(
+        "filesystem",
+        "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js",
+        Offer::Filesystem,
+    ),
+    reference(
+        "memory",
+        "node_modules/@modelcontextprotocol/server-memory/dist/index.js",
+        Offer::Memory,
+    ),
+    reference(
+        "sequential-thinking",
+        "node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js",
+        Offer::Thinking,
+    ),
 ];
 
 /// A program with its leading arguments.
@@ -229,17 +189,58 @@ impl CommandLine {
     pub(crate) fn new(parts: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self(parts.into_iter().map(Into::into).collect())
     }
+
+    fn with(mut self, parts: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.0.extend(parts.into_iter().map(Into::into));
+        self
+    }
+}
+
+/// Where programs are.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    /// The folder that peers are installed into.
+    pub(crate) installed: PathBuf,
+    /// This binary.
+    pub(crate) own: PathBuf,
 }
 
 impl Client {
-    pub(crate) fn command(&self, installed: &Path) -> CommandLine {
-        command(self.folder, self.program, installed)
+    /// The steps that it takes with such a server; none where it knows nothing of it.
+    pub(crate) fn steps(&self, offer: Offer) -> Option<&'static [&'static str]> {
+        match (self.program, offer) {
+            (Program::Own, _) => Some(offer.steps()),
+            (Program::Peer(..), Offer::Contract) => Some(self.fewer.unwrap_or(offer.steps())),
+            (Program::Peer(..), _) => None,
+        }
+    }
+
+    pub(crate) fn command(&self, places: &Places, offer: Offer) -> CommandLine {
+        match self.program {
+            Program::Peer(folder, file) => peer(folder, file, &places.installed),
+            Program::Own => {
+                CommandLine::new([&places.own]).with(["interop", "client", "--offer", offer.name()])
+            }
+        }
     }
 }
 
 impl Server {
-    pub(crate) fn command(&self, installed: &Path) -> CommandLine {
-        command(self.folder, self.program, installed)
+    /// `room` is a folder of its own that the server may write to.
+    pub(crate) fn command(&self, places: &Places, room: &Path) -> CommandLine {
+        let line = match self.program {
+            Program::Peer(folder, file) => peer(folder, file, &places.installed),
+            Program::Own => CommandLine::new([&places.own]).with(["interop", "serve"]),
+        };
+        match self.offer {
+            Offer::Filesystem => line.with([room]),
+            Offer::Memory => {
+                let mut file = OsString::from("MEMORY_FILE_PATH=");
+                file.push(room.join("memory.jsonl"));
+                CommandLine::new([OsString::from("env"), file]).with(line.0)
+            }
+            Offer::Contract | Offer::Everything | Offer::Thinking => line,
+        }
     }
 }
 
@@ -248,13 +249,13 @@ pub(crate) fn rmcp_target(installed: &Path) -> PathBuf {
     installed.join("rmcp-target")
 }
 
-fn command(folder: Folder, program: &str, installed: &Path) -> CommandLine {
+fn peer(folder: Folder, file: &str, installed: &Path) -> CommandLine {
     let home = installed.join(folder.name());
     match folder {
-        Folder::Ts1 | Folder::Ts2 => CommandLine::new([OsString::from("node"), home.join(program).into()]),
-        Folder::Reference => CommandLine::new([newer_node(&home), home.join(program).into()]),
-        Folder::Py => CommandLine::new([home.join(".venv/bin/python"), home.join(program)]),
-        Folder::Rmcp => CommandLine::new([rmcp_target(installed).join("debug").join(program)]),
+        Folder::Ts1 | Folder::Ts2 => CommandLine::new(["node"]).with([home.join(file)]),
+        Folder::Reference => CommandLine::new([newer_node(&home)]).with([home.join(file)]),
+        Folder::Py => CommandLine::new([home.join(".venv/bin/python"), home.join(file)]),
+        Folder::Rmcp => CommandLine::new([rmcp_target(installed).join("debug").join(file)]),
     }
 }
 
@@ -272,18 +273,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_peer_lists_known_revisions_oldest_first() {
-        let lists = CLIENTS
-            .iter()
-            .map(|c| (c.name, c.revisions))
-            .chain(SERVERS.iter().map(|s| (s.name, s.revisions)));
-        for (name, revisions) in lists {
+    fn everybody_lists_known_revisions_oldest_first() {
+        let clients = CLIENTS.iter().map(|one| (one.name, one.revisions));
+        let servers = SERVERS.iter().map(|one| (one.name, one.revisions));
+        for (name, revisions) in clients.chain(servers) {
             let known: Vec<_> = REVISIONS
-                .iter()
+                .into_iter()
                 .filter(|one| revisions.contains(one))
-                .copied()
                 .collect();
             assert_eq!(known, revisions, "{name}");
         }
+    }
+
+    #[test]
+    fn the_memory_server_writes_into_its_room() {
+        let places = Places {
+            installed: "peers".into(),
+            own: "xtask".into(),
+        };
+        let memory = SERVERS.iter().find(|server| server.name == "memory");
+        let line = memory.map(|memory| memory.command(&places, Path::new("room")));
+        let start = line.as_ref().map(|line| &line.0[..2]);
+        let expected = [
+            OsString::from("env"),
+            OsString::from("MEMORY_FILE_PATH=room/memory.jsonl"),
+        ];
+        assert_eq!(start, Some(expected.as_slice()));
     }
 }

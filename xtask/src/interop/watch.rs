@@ -20,9 +20,6 @@ pub(crate) const MARK: &str = "INTEROP_CELL";
 /// A shell that was stopped from outside writes nothing.
 const SHELL: &str = r#"file=$1; mark=$2; shift 2; INTEROP_CELL="$mark" "$@"; echo $? >>"$file""#;
 
-/// How long a process may take to go after its client went.
-const LINGER: Duration = Duration::from_secs(5);
-
 /// One cell's marker and exit codes.
 #[derive(Debug)]
 pub(crate) struct Watch {
@@ -31,11 +28,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// `scratch` is a folder for the exit codes; `name` is unique in this process.
-    pub(crate) fn new(scratch: &Path, name: &str) -> Self {
+    /// `room` is a folder for the exit codes; `name` is unique in this process.
+    pub(crate) fn new(room: &Path, name: &str) -> Self {
         Self {
             mark: format!("{}-{name}", std::process::id()),
-            codes: scratch.join(format!("{name}.codes")),
+            codes: room.join(".exit-codes"),
         }
     }
 
@@ -61,10 +58,10 @@ impl Watch {
         }
     }
 
-    /// Waits until nothing bears the mark; what still does then is ended, and told. `None` where processes cannot be
-    /// looked at.
-    pub(crate) fn nothing_left(&self) -> Option<Result<(), String>> {
-        let deadline = Instant::now() + LINGER;
+    /// Waits this long for the last process with the mark to go; what is still there then is ended, and told. `None`
+    /// where processes cannot be looked at.
+    pub(crate) fn nothing_left(&self, patience: Duration) -> Option<Result<(), String>> {
+        let deadline = Instant::now() + patience;
         loop {
             let left = marked(&format!("{MARK}={}", self.mark)).ok()?;
             if left.is_empty() {
@@ -118,6 +115,8 @@ fn end(pid: u32) {
 mod tests {
     use super::*;
 
+    const LONG: Duration = Duration::from_secs(30);
+
     fn scratch(name: &str) -> io::Result<PathBuf> {
         let folder = std::env::temp_dir().join(format!("interop-watch-{}-{name}", std::process::id()));
         fs::create_dir_all(&folder)?;
@@ -140,7 +139,7 @@ mod tests {
         assert_eq!(watch.exit_codes(), Ok(()));
         run(&watch, "exit 3")?;
         assert_eq!(watch.exit_codes(), Err("the server's exit codes: 0, 3".into()));
-        assert_eq!(watch.nothing_left(), Some(Ok(())));
+        assert_eq!(watch.nothing_left(LONG), Some(Ok(())));
         fs::remove_dir_all(folder)
     }
 
@@ -149,12 +148,12 @@ mod tests {
         let folder = scratch("left")?;
         let watch = Watch::new(&folder, "left");
         run(&watch, "sleep 600 </dev/null >/dev/null 2>&1 &")?;
-        let left = watch.nothing_left();
+        let left = watch.nothing_left(Duration::ZERO);
         assert!(
-            matches!(&left, Some(Err(told)) if told.starts_with("left running: sleep (")),
+            matches!(&left, Some(Err(told)) if told.starts_with("left running: ")),
             "{left:?}"
         );
-        assert_eq!(watch.nothing_left(), Some(Ok(())));
+        assert_eq!(watch.nothing_left(LONG), Some(Ok(())));
         fs::remove_dir_all(folder)
     }
 }
