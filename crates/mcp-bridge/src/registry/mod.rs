@@ -267,6 +267,15 @@ impl Registry {
     }
 }
 
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registry")
+            .field("servers", &lock(&self.0.servers).keys().collect::<Vec<_>>())
+            .field("tools", &self.snapshot().len())
+            .finish_non_exhaustive()
+    }
+}
+
 /// The tables are whole between any two statements, so a panic elsewhere leaves nothing broken in them.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -33,6 +33,15 @@ impl Workspace {
         Ok(Self { dir, limits, roots })
     }
 
+    /// Settles a caller's path on its text alone, and gives it relative to the folder, safe to show. What links do
+    /// with it shows only when it is used.
+    ///
+    /// # Errors
+    /// If the path leaves the workspace, is too long, or has characters that hide something.
+    pub fn check(&self, path: &str) -> Result<String, WorkspaceError> {
+        Ok(self.inside(path)?.shown().to_owned())
+    }
+
     pub(super) fn inside(&self, path: &str) -> Result<Inside, WorkspaceError> {
         Inside::parse(path, &self.roots, &self.limits)
     }

@@ -1,0 +1,135 @@
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Inspect, call and serve Model Context Protocol tools.
+#[derive(Debug, Parser)]
+#[command(name = "mcp", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The servers to use. Else mcp-host.json, .mcp.json, mcp.json or .vscode/mcp.json, here or above
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Agree to start what is in a configuration that was found rather than named
+    #[arg(long, global = true)]
+    pub(crate) yes: bool,
+    /// Print every message on standard error, secrets masked
+    #[arg(long, global = true)]
+    pub(crate) trace: bool,
+    /// Print logs and the servers' standard error
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the tools of all servers
+    Tools {
+        /// Only this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Call a tool by its name in `mcp tools`
+    Call {
+        /// Such as mcp__workspace__read_file
+        name: String,
+        /// A JSON object, @FILE, or - for standard input. No arguments if left out
+        #[arg(value_name = "JSON|@FILE|-")]
+        arguments: Option<String>,
+        /// Start only this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+        /// The whole result as one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the resources and templates of all servers
+    Resources {
+        /// Only this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Read a resource
+    Read {
+        /// Its URI
+        uri: String,
+        /// From this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+        /// The whole result as one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// List the prompts of all servers
+    Prompts {
+        /// Only this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Fill a prompt in
+    Prompt {
+        /// Its name in `mcp prompts`
+        name: String,
+        /// What to fill in
+        #[arg(value_name = "KEY=VALUE")]
+        values: Vec<String>,
+        /// From this server
+        #[arg(long, short, value_name = "NAME")]
+        server: Option<String>,
+        /// The whole result as one JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Serve the files of a folder on standard input and output
+    Serve {
+        /// The folder
+        #[arg(long, default_value = ".", value_name = "DIR")]
+        root: PathBuf,
+        /// Offer tools that write, too
+        #[arg(long)]
+        allow_write: bool,
+    },
+    /// Connect to one server and show what it has
+    Inspect(Inspect),
+    /// Show the configuration as it is understood; starts nothing
+    Config {
+        /// One JSON document
+        #[arg(long)]
+        json: bool,
+    },
+    /// Start a sample server, list its tools and call one
+    Demo,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// Speak only this revision, such as 2025-11-25
+    #[arg(long, value_name = "REVISION")]
+    pub(crate) protocol: Option<String>,
+    /// Call this tool with these arguments, too
+    #[arg(long, num_args = 2, value_names = ["NAME", "JSON"])]
+    pub(crate) call: Option<Vec<String>>,
+    /// One JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The program to start and its arguments, after --
+    #[arg(last = true, required = true, value_name = "COMMAND ARGS")]
+    pub(crate) command: Vec<OsString>,
+}
