@@ -381,7 +381,7 @@ async fn a_connection_that_is_given_up_is_closed() {
 async fn what_has_a_handler_is_declared_as_each_revision_may_see_it() {
     let full = || {
         builder()
-            .roots([Root::new("file:///work")])
+            .roots([Root::new("file:///a")])
             .on_sample(|_| std::future::pending())
             .sampling_tools(true)
             .on_elicit(|_| std::future::pending())

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 
 fn helpful() -> ClientBuilder {
     builder()
-        .roots([Root::new("file:///work")])
+        .roots([Root::new("file:///a")])
         .on_sample(|params| async move {
             if params.max_tokens == 0 {
                 return Err(ErrorObject::new(codes::USER_REJECTED, "not now"));
@@ -68,7 +68,7 @@ async fn requests_of_the_server_are_answered_by_the_handlers() {
     );
     assert_eq!(
         ask(&mut peer, "roots/list", json!({})).await["result"],
-        json!({"roots": [{"uri": "file:///work"}]})
+        json!({"roots": [{"uri": "file:///a"}]})
     );
     client.set_roots([Root::new("file:///b")]).await.unwrap();
     peer.expect("notifications/roots/list_changed").await;
@@ -188,7 +188,7 @@ async fn a_stateless_call_is_answered_round_by_round() {
             added.remove("inputResponses"),
             Some(json!({
                 "who": {"action": "accept", "content": {"name": "Ada"}},
-                "where": {"roots": [{"uri": "file:///work"}]},
+                "where": {"roots": [{"uri": "file:///a"}]},
                 "what\"": {"role": "assistant", "content": {"type": "text", "text": "hello"}, "model": "small"},
             }))
         );
