@@ -136,3 +136,28 @@ impl fmt::Debug for BoxHandler {
         f.write_str("BoxHandler")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Picky;
+
+    impl Handler for Picky {
+        async fn call(&self, exchange: Exchange) -> Reply {
+            exchange.scope.complete_raw(&mcp_jsonrpc::RawJson::null())
+        }
+
+        fn revisions(&self) -> Revisions {
+            Revisions::STATELESS
+        }
+    }
+
+    #[test]
+    fn a_handler_is_erased_once() {
+        let erased = BoxHandler::new(Picky);
+        let again = BoxHandler::new(erased.clone());
+        assert!(Arc::ptr_eq(&erased.0, &again.0));
+        assert_eq!(again.revisions(), Revisions::STATELESS);
+    }
+}

@@ -213,3 +213,110 @@ impl fmt::Debug for CallSlot {
         f.write_str("CallSlot")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::task::Waker;
+
+    use super::*;
+
+    fn notice(text: &str) -> Call {
+        let params = format!("{{\"x\":\"{text}\"}}");
+        Call::new(
+            "notifications/progress",
+            Some(RawJson::from_text(params).unwrap()),
+        )
+    }
+
+    fn poll(incoming: &mut Incoming) -> Option<Event> {
+        match incoming.poll_next(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(event) => Some(event),
+            Poll::Pending => None,
+        }
+    }
+
+    fn text(event: Option<Event>) -> String {
+        match event {
+            Some(Event::Notice(call)) => call.params().unwrap().as_str().to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn notices_come_in_order_before_the_answer_and_nothing_after_it() {
+        let (slot, mut incoming) = call_slot();
+        assert!(poll(&mut incoming).is_none());
+        slot.notice(notice("a"));
+        slot.notice(notice("b"));
+        slot.done(Ok(RawJson::null()));
+        slot.notice(notice("c"));
+        slot.lost(LinkError::closed("too late"));
+        assert_eq!(text(poll(&mut incoming)), r#"{"x":"a"}"#);
+        assert_eq!(text(poll(&mut incoming)), r#"{"x":"b"}"#);
+        assert!(matches!(poll(&mut incoming), Some(Event::Done(Ok(_)))));
+        assert!(matches!(poll(&mut incoming), Some(Event::Lost(_))));
+    }
+
+    #[test]
+    fn the_oldest_unread_notices_give_way_by_number_and_by_size() {
+        let (slot, mut incoming) = call_slot();
+        for round in 0..1000 {
+            slot.notice(notice(&round.to_string()));
+        }
+        assert_eq!(text(poll(&mut incoming)), r#"{"x":"744"}"#);
+        let large = "y".repeat(MAX_WAITING_BYTES / 3);
+        for _ in 0..10 {
+            slot.notice(notice(&large));
+        }
+        let waiting = slot.shared.lock();
+        assert_eq!(waiting.notices.len(), 2, "a third is just too much");
+        drop(waiting);
+        // One alone may be of any size.
+        slot.notice(notice(&"z".repeat(2 * MAX_WAITING_BYTES)));
+        assert_eq!(slot.shared.lock().notices.len(), 1);
+        assert!(text(poll(&mut incoming)).contains("zzz"));
+        assert_eq!(slot.shared.lock().bytes, 0);
+    }
+
+    #[test]
+    fn p069_dropping_before_the_end_cancels_once_and_after_it_never() {
+        let (sent, cancels) = mpsc::channel();
+        let open = || {
+            let (slot, mut incoming) = call_slot();
+            let sent = sent.clone();
+            incoming.on_drop(move |reason| sent.send(reason).unwrap());
+            (slot, incoming)
+        };
+        let (slot, incoming) = open();
+        slot.notice(notice("unread"));
+        drop(incoming);
+        assert_eq!(cancels.try_recv(), Ok(None));
+        slot.notice(notice("to nobody"));
+        assert!(slot.shared.lock().notices.is_empty());
+
+        let (_slot, incoming) = open();
+        incoming.cancel("enough");
+        assert_eq!(cancels.try_recv(), Ok(Some("enough".into())));
+
+        let (slot, incoming) = open();
+        slot.done(Ok(RawJson::null()));
+        drop(incoming);
+        let (slot, mut incoming) = open();
+        slot.lost(LinkError::closed("gone"));
+        assert!(matches!(poll(&mut incoming), Some(Event::Lost(_))));
+        drop(incoming);
+        assert!(cancels.try_recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_is_woken() {
+        let (slot, incoming) = call_slot();
+        let waiting = tokio::spawn(incoming.answer());
+        tokio::task::yield_now().await;
+        slot.notice(notice("passed over"));
+        tokio::task::yield_now().await;
+        slot.done(Err(ErrorObject::new(7, "no")));
+        assert_eq!(waiting.await.unwrap().unwrap().unwrap_err().code, 7);
+    }
+}

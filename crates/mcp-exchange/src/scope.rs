@@ -214,7 +214,7 @@ impl Scope {
     /// # Cancel safety
     /// When dropped, it was not sent.
     pub async fn notify(&self, method: &str, params: &[u8]) -> bool {
-        let mut frame = BytesMut::with_capacity(64 + method.len() + params.len());
+        let mut frame = BytesMut::new();
         encode::notification(&mut frame, method, Some(params));
         self.send(frame, None).await
     }
@@ -335,3 +335,6 @@ impl fmt::Debug for Scope {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,3 +67,47 @@ impl Signal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Signal;
+
+    #[test]
+    fn it_only_goes_forward() {
+        let signal = Signal::default();
+        assert!(!signal.is_draining());
+        signal.drain();
+        assert!(signal.is_draining() && !signal.is_cancelled());
+        signal.cancel();
+        signal.drain();
+        assert!(signal.is_draining() && signal.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn each_step_wakes_those_who_wait_for_it_and_no_others() {
+        let signal = Arc::new(Signal::default());
+        let wait = |cancelled: bool| {
+            let signal = Arc::clone(&signal);
+            tokio::spawn(async move {
+                if cancelled {
+                    signal.cancelled().await;
+                } else {
+                    signal.draining().await;
+                }
+            })
+        };
+        let (drained, cancelled) = (wait(false), wait(true));
+        tokio::task::yield_now().await;
+        signal.drain();
+        drained.await.unwrap();
+        tokio::task::yield_now().await;
+        assert!(!cancelled.is_finished());
+        signal.cancel();
+        cancelled.await.unwrap();
+        // And whoever comes late does not wait.
+        signal.cancelled().await;
+        signal.draining().await;
+    }
+}

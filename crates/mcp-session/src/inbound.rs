@@ -412,3 +412,6 @@ fn is_notification(method: &str) -> bool {
 fn is_known(method: &str) -> bool {
     method::all().iter().any(|known| known.name == method)
 }
+
+#[cfg(test)]
+mod tests;

@@ -108,4 +108,18 @@ mod tests {
         assert_eq!(slots.insert(4.into(), "second"), Err("second"));
         assert_eq!(slots.take(&4.into()), Some("first"));
     }
+
+    #[test]
+    fn text_that_only_looks_like_a_number_answers_nothing() {
+        let mut slots = Slots::default();
+        slots.insert((-5).into(), ()).unwrap();
+        slots.insert(7.into(), ()).unwrap();
+        for stranger in ["+7", "07", " 7", "7 ", "7.0", "-05", "", "9223372036854775808"] {
+            assert_eq!(slots.take(&stranger.into()), None, "{stranger}");
+        }
+        assert_eq!(slots.take(&"-5".into()), Some(()));
+        assert_eq!(slots.len(), 1);
+        assert_eq!(slots.take_all().len(), 1);
+        assert!(slots.is_empty());
+    }
 }

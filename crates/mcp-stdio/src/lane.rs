@@ -273,3 +273,141 @@ pub(crate) fn one_line(frame: BytesMut) -> Option<BytesMut> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::{Context, Poll, Wake};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Count(AtomicUsize);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    impl Count {
+        fn count(&self) -> usize {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    fn frame(text: &str) -> BytesMut {
+        BytesMut::from(text)
+    }
+
+    /// Writes it out in pieces of so many bytes.
+    fn written(unsent: &mut Unsent, piece: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        while !unsent.is_empty() {
+            let mut slices = [IoSlice::new(&[]); 3];
+            let count = unsent.slices(&mut slices);
+            let all: Vec<u8> = slices[..count].iter().flat_map(|slice| slice.to_vec()).collect();
+            let some = all.len().min(piece);
+            assert!(some > 0);
+            out.extend_from_slice(&all[..some]);
+            unsent.advance(some);
+        }
+        assert_eq!(unsent.answers, 0);
+        out
+    }
+
+    #[test]
+    fn frames_large_and_small_come_out_in_order_however_they_are_written() {
+        let large = "L".repeat(GATHER_BELOW);
+        let frames = ["a", "b", &large, "c", &large, &large, "d", "e"];
+        let expected: String = frames.iter().flat_map(|text| [*text, "\n"]).collect();
+        for piece in [1, 2, 1000, GATHER_BELOW, GATHER_BELOW + 1, usize::MAX] {
+            let lane = Lane::new(usize::MAX);
+            let mut unsent = Unsent::default();
+            for round in 0..3 {
+                for text in frames {
+                    lane.push(frame(text));
+                }
+                assert_eq!(lane.answers(), expected.len());
+                lane.take(&mut unsent);
+                assert_eq!(lane.answers(), 0);
+                assert!(
+                    written(&mut unsent, piece) == expected.as_bytes(),
+                    "piece {piece}, round {round}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_buffer_that_was_large_is_given_up_and_a_small_one_kept() {
+        let mut unsent = Unsent::default();
+        unsent.put(frame("small"));
+        written(&mut unsent, usize::MAX);
+        assert!(unsent.tail.capacity() > 0);
+        for _ in 0..100 {
+            unsent.put(frame(&"x".repeat(GATHER_BELOW - 1)));
+        }
+        written(&mut unsent, 1000);
+        assert_eq!(unsent.tail.capacity(), 0);
+    }
+
+    #[test]
+    fn answers_always_have_room_and_others_wait() {
+        let lane = Lane::new(4);
+        lane.try_push(frame("abc")).unwrap();
+        assert_eq!(lane.answers(), 0);
+        assert_eq!(lane.try_push(frame("d")).unwrap_err(), frame("d"));
+        lane.push(frame("answer"));
+        assert_eq!(lane.answers(), 7);
+
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        let mut room = std::pin::pin!(lane.room());
+        let mut cx = Context::from_waker(&waker);
+        assert!(room.as_mut().poll(&mut cx).is_pending());
+        lane.take(&mut Unsent::default());
+        assert_eq!(count.count(), 1);
+        assert_eq!(room.as_mut().poll(&mut cx), Poll::Ready(true));
+    }
+
+    #[test]
+    fn the_task_is_woken_by_a_frame_only_where_it_is_idle_and_by_the_end_always() {
+        let lane = Lane::new(1000);
+        let count = Arc::new(Count::default());
+        let waker = Waker::from(Arc::clone(&count));
+        assert!(lane.sleep(&waker));
+        lane.push(frame("a"));
+        lane.push(frame("b"));
+        assert_eq!(count.count(), 1);
+        assert!(!lane.sleep(&waker), "something waits");
+        lane.watch(&waker);
+        lane.push(frame("c"));
+        lane.try_push(frame("d")).unwrap();
+        assert_eq!(count.count(), 1, "it waits for the peer");
+        lane.wake();
+        assert_eq!(count.count(), 2);
+        lane.take(&mut Unsent::default());
+        assert!(lane.sleep(&waker));
+        lane.close();
+        assert_eq!(count.count(), 3);
+        lane.push(frame("e"));
+        assert!(lane.try_push(frame("f")).is_err());
+        assert!(lane.sleep(&waker), "nothing waits in a closed lane");
+        let mut room = std::pin::pin!(lane.room());
+        let mut cx = Context::from_waker(&waker);
+        assert_eq!(room.as_mut().poll(&mut cx), Poll::Ready(false));
+    }
+
+    #[test]
+    fn p013_a_frame_is_one_line_or_nothing() {
+        let lane = Lane::new(1000);
+        lane.push(frame("{\"a\":\r\n 1}"));
+        lane.push(frame("{\n"));
+        lane.try_push(frame("{\n")).unwrap();
+        let mut unsent = Unsent::default();
+        lane.take(&mut unsent);
+        assert_eq!(written(&mut unsent, usize::MAX), b"{\"a\":1}\n");
+    }
+}

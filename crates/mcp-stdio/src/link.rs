@@ -45,7 +45,7 @@ impl Link for PipeLink {
 
     async fn open(&self, id: RequestId, call: Outgoing) -> Result<Incoming, LinkError> {
         let params = call.params.as_deref();
-        let mut frame = BytesMut::with_capacity(64 + call.method.len() + params.map_or(0, <[u8]>::len));
+        let mut frame = BytesMut::new();
         encode::request(&mut frame, &id, &call.method, params);
         let mut frame = one_line(frame).ok_or_else(not_json)?;
         let (slot, mut incoming) = call_slot();
@@ -76,7 +76,7 @@ impl Link for PipeLink {
 
     async fn notify(&self, note: Outgoing) -> Result<(), LinkError> {
         let params = note.params.as_deref();
-        let mut frame = BytesMut::with_capacity(64 + note.method.len() + params.map_or(0, <[u8]>::len));
+        let mut frame = BytesMut::new();
         encode::notification(&mut frame, &note.method, params);
         let mut frame = one_line(frame).ok_or_else(not_json)?;
         while let Err(back) = self.shared.lane.try_push(frame) {
@@ -115,7 +115,7 @@ fn cancelled(id: &RequestId, reason: Option<&str>) -> BytesMut {
         encode::string(&mut params, reason);
     }
     params.extend_from_slice(b"}");
-    let mut frame = BytesMut::with_capacity(128);
+    let mut frame = BytesMut::new();
     encode::notification(&mut frame, method::CANCELLED, Some(&params));
     frame
 }

@@ -309,7 +309,7 @@ pub(crate) fn panicked() -> ErrorObject {
 
 /// `{}` for the answer to a ping.
 pub(crate) fn encode_result(id: &RequestId, value: &RawJson) -> BytesMut {
-    let mut frame = BytesMut::with_capacity(64);
+    let mut frame = BytesMut::new();
     mcp_jsonrpc::encode::result(&mut frame, id, value.as_bytes());
     frame
 }
@@ -319,7 +319,7 @@ pub(crate) fn encode_error(
     id: Result<&RequestId, mcp_jsonrpc::encode::NoId>,
     error: &ErrorObject,
 ) -> BytesMut {
-    let mut frame = BytesMut::with_capacity(128);
+    let mut frame = BytesMut::new();
     mcp_jsonrpc::encode::error(&mut frame, id, error);
     frame
 }
