@@ -1,2 +1,45 @@
-//! Tasks that cross crates.
-fn main() {}
+//! Tasks that cross crates: `cargo xtask help` lists them.
+
+mod bench;
+mod conformance;
+mod interop;
+mod schema;
+mod suite;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+cargo xtask VERB
+
+  test         every crate's tests by itself, then other implementations where Node.js or Python are found
+  conformance  the protocol in every revision, as one table   [--layer NAME]... [--json FILE]
+  interop      real peers over stdio, in both directions      [--slice] [--peer NAME]... [--revision REV]...
+  schema       messages against the published JSON Schemas    [TRANSCRIPT...]
+  deps         crates without IO stay without it
+  bench        speed and size as ratios to other crates       [--footprint] [ARGUMENTS of the bench...]
+";
+
+fn main() -> ExitCode {
+    let mut args = std::env::args().skip(1);
+    let verb = args.next().unwrap_or_default();
+    let args: Vec<String> = args.collect();
+    let good = match verb.as_str() {
+        "test" => suite::test(),
+        "conformance" => conformance::run(&args),
+        "interop" => return interop::run(&args),
+        "schema" => report(schema::run(&args)),
+        "deps" => suite::dependencies(),
+        "bench" => bench::run(&args),
+        "" | "help" | "--help" => report(Ok(HELP.to_owned())),
+        other => report(Err(format!("no verb {other:?}\n\n{HELP}"))),
+    };
+    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn report(outcome: Result<String, String>) -> bool {
+    match &outcome {
+        Ok(text) => println!("{text}"),
+        Err(text) => eprintln!("{text}"),
+    }
+    outcome.is_ok()
+}
