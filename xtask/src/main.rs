@@ -13,7 +13,7 @@ cargo xtask VERB
 
   test         every crate's tests by itself, then other implementations where Node.js or Python are found
   conformance  the protocol in every revision, as one table   [--layer NAME]... [--json FILE]
-  interop      real peers over stdio, in both directions      [--slice] [--peer NAME]... [--revision REV]...
+  interop      real peers over stdio, in both directions      [--peer NAME]... [--revision REV]...
   schema       messages against the published JSON Schemas    [TRANSCRIPT...]
   deps         crates without IO stay without it
   bench        speed and size as ratios to other crates       [--footprint] [ARGUMENTS of the bench...]
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         "test" => suite::test(),
         "conformance" => conformance::run(&args),
         "interop" => return interop::run(&args),
-        "schema" => report(schema::run(&args)),
+        "schema" => report(schema::run(args)),
         "deps" => suite::dependencies(),
         "bench" => bench::run(&args),
         "" | "help" | "--help" => report(Ok(HELP.to_owned())),

@@ -49,7 +49,7 @@ pub fn test() -> bool {
                 }
             }
             println!("other implementations, over stdio:");
-            peers = cargo(&words(&["run", "--quiet", "-p", "xtask", "--", "interop", "--slice"]));
+            peers = cargo(&words(&["run", "--quiet", "-p", "xtask", "--", "interop"]));
         }
     }
     if !peers {
