@@ -34,10 +34,12 @@ fn found() -> Result<std::path::PathBuf, Failure> {
 }
 
 impl Loaded {
-    /// Tells the user what was noticed. Errors of an entry are told when it does not start.
-    pub(crate) fn warn(&self) {
+    /// Tells the user what was noticed: about the file, and all servers or one. Errors of an entry are told when it
+    /// does not start.
+    pub(crate) fn warn(&self, only: Option<&str>) {
         for found in &self.config.diagnostics {
-            if found.severity == Severity::Warning {
+            let concerns = only.is_none() || found.server.is_none() || found.server.as_deref() == only;
+            if concerns && found.severity == Severity::Warning {
                 screen::note(&found.to_string());
             }
         }

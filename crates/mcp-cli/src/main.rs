@@ -5,6 +5,7 @@
 
 mod args;
 mod arguments;
+mod ask;
 mod commands;
 mod config;
 mod failure;

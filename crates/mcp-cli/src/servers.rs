@@ -4,6 +4,7 @@ use mcp_host::config::{HostConfig, Surroundings};
 use mcp_host::launch::{Host, Launcher, State};
 
 use crate::args::Global;
+use crate::ask::Terminal;
 use crate::config;
 use crate::failure::Failure;
 use crate::screen;
@@ -17,7 +18,7 @@ pub(crate) struct Servers {
 /// Starts the servers of the configuration, or only one.
 pub(crate) async fn start(global: &Global, only: Option<&str>) -> Result<Servers, Failure> {
     let mut loaded = config::load(global)?;
-    loaded.warn();
+    loaded.warn(only);
     if let Some(only) = only {
         let names: Vec<String> = loaded
             .config
@@ -57,6 +58,8 @@ pub(crate) async fn launch(global: &Global, config: &HostConfig) -> Result<Serve
             screen::error_line(&format!("{}: {line}", screen::one_line(server)));
         });
     }
+    let terminal = Terminal::default();
+    launcher = launcher.client(move |spec, builder| terminal.set_up(&spec.name, builder));
     if global.trace {
         let masks = trace::Masks::of(config, &around);
         launcher = launcher.command(move |spec, command| {

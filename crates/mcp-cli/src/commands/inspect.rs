@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::args::{Global, Inspect};
 use crate::arguments;
+use crate::ask::Terminal;
 use crate::commands::call;
 use crate::commands::tools::hints;
 use crate::failure::Failure;
@@ -53,6 +54,7 @@ pub(crate) async fn run(global: &Global, args: Inspect) -> Result<(), Failure> {
         command = command.options(options.with_trace(trace::printer(None, trace::Masks::default())));
     }
     let mut builder = Client::builder("mcp", env!("CARGO_PKG_VERSION"));
+    builder = Terminal::default().set_up(&program.to_string_lossy(), builder);
     if let Some(revision) = revision {
         builder = builder.revisions(revision);
     }
