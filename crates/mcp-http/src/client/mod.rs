@@ -1,0 +1,1 @@
+//! The client side: a transport for `mcp-client`.

@@ -1,0 +1,1 @@
+//! The server side: an endpoint for hyper and axum.
