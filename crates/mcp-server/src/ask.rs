@@ -1,4 +1,4 @@
-use mcp_exchange::Outgoing;
+use mcp_exchange::{Outgoing, Session};
 use mcp_jsonrpc::RawJson;
 use mcp_types::method::{self, Side};
 use mcp_types::wire;
@@ -68,7 +68,11 @@ pub(crate) async fn ask<Q: Question>(base: &Base, key: &str, question: Q) -> Res
     if round.mode() == Mode::Replay {
         return round.ask(key, &question, revision);
     }
-    let Some(link) = scope.asker() else {
+    let session = scope.session();
+    let seat = session.and_then(|session| base.settings.hub.seat(session));
+    // A transport may give no way to ask before the handshake is finished; after it, the session has one.
+    let early = session.filter(|_| seat.is_some_and(|seat| !seat.is_open()));
+    let Some(link) = scope.asker().or(early.map(Session::link)) else {
         return Err(AskError::lost("there is no way to ask the client here"));
     };
     let params = question.params(revision).map_err(AskError::inexpressible)?;

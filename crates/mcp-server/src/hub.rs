@@ -141,6 +141,11 @@ impl Seat {
         let _ = self.ready.set(());
     }
 
+    /// Whether the client finished the handshake.
+    pub(crate) fn is_open(&self) -> bool {
+        self.ready.initialized()
+    }
+
     /// Waits for the client to finish the handshake: nothing may be asked before
     /// (2025-11-25: basic/lifecycle, "Initialization").
     pub(crate) async fn opened(&self) {

@@ -9,8 +9,15 @@ use serde_json::{Value, json};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Add {
+    #[schemars(schema_with = "integer")]
     a: i64,
+    #[schemars(schema_with = "integer")]
     b: i64,
+}
+
+/// Without the `format` that schemars adds to it.
+fn integer(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"type": "integer"})
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -140,7 +147,7 @@ async fn discovery_names_all_versions_and_says_who_answers() {
     let peer = Peer::new(server, Revision::V2026_07_28).await;
     assert_eq!(
         peer.greeting,
-        json!({"resultType": "complete", "supportedVersions": ["2025-06-18", "2026-07-28"], "capabilities": {},
+        json!({"resultType": "complete", "supportedVersions": ["2026-07-28", "2025-06-18"], "capabilities": {},
             "ttlMs": 0, "cacheScope": "private",
             "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "s", "title": "S", "version": "2"}}})
     );
