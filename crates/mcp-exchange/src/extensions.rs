@@ -5,26 +5,26 @@ use std::fmt;
 /// Values that travel with an exchange, one for each type: what a transport or a layer knows and a handler may
 /// want, such as the parts of an HTTP request.
 #[derive(Default)]
-pub struct Extensions(Option<Box<HashMap<TypeId, Box<dyn Any + Send + Sync>>>>);
+pub struct Extensions(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
 
 impl Extensions {
     /// Stores a value, and returns the earlier one of its type.
     pub fn insert<T: Send + Sync + 'static>(&mut self, value: T) -> Option<T> {
-        let map = self.0.get_or_insert_default();
-        map.insert(TypeId::of::<T>(), Box::new(value))
+        self.0
+            .insert(TypeId::of::<T>(), Box::new(value))
             .and_then(|old| old.downcast().ok())
             .map(|old| *old)
     }
 
     /// The value of this type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.0.as_ref()?.get(&TypeId::of::<T>())?.downcast_ref()
+        self.0.get(&TypeId::of::<T>())?.downcast_ref()
     }
 }
 
 impl fmt::Debug for Extensions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Extensions({})", self.0.as_ref().map_or(0, |map| map.len()))
+        write!(f, "Extensions({})", self.0.len())
     }
 }
 

@@ -154,7 +154,9 @@ impl Scope {
         self.0.session.as_ref()
     }
 
-    /// Where questions of this exchange go, in the stateful era; none where there is no way to ask.
+    /// Where questions of this exchange go, in the stateful era; none where there is no way to ask. Before
+    /// `notifications/initialized` nothing but a ping should be asked (2025-11-25: basic/lifecycle); a handler knows
+    /// that it came from [`Handler::attend`](crate::Handler::attend).
     pub fn asker(&self) -> Option<&BoxLink> {
         self.0.asker.as_ref()
     }

@@ -290,12 +290,7 @@ impl Dispatch {
             .session
             .clone()
             .filter(|_| !admission.peer.revision.is_stateless());
-        // Before that, a server should ask nothing (2025-11-25: basic/lifecycle).
-        let may_ask = matches!(&self.rules, Rules::Server(rules) if rules.is_initialized());
-        let asker = session
-            .as_ref()
-            .filter(|_| may_ask)
-            .map(|session| session.link().clone());
+        let asker = session.as_ref().map(|session| session.link().clone());
         let id = request.id.clone();
         let scope = ScopeBuilder::new(id.clone(), admission.peer, Arc::clone(&self.outbox))
             .session(session)

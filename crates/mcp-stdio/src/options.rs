@@ -10,7 +10,8 @@ use crate::trace::Trace;
 pub struct Options {
     /// Bounds of one message: bytes, depth, batch length. A message over them fails alone.
     pub limits: Limits,
-    /// Requests of the peer that may be under way at once; one more is refused with -32603. Default 256.
+    /// Requests of the peer that may be under way at once; one more is refused with -32603. As many notifications may
+    /// wait in their handlers; one more is dropped. Default 256.
     pub max_in_flight: usize,
     /// Bytes that may wait to be written. Beyond, events and calls wait for room, and a server whose answers alone
     /// come to that reads nothing more until the peer has taken some; a client reads on, and closes the connection at

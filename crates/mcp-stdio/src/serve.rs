@@ -9,7 +9,9 @@ use crate::standard;
 /// Serves on the process's own stdin and stdout until the input ends, under the default [`Options`].
 ///
 /// Nothing but messages goes to stdout. Returns when the client closed the input and the accepted requests were
-/// answered; end the process then.
+/// answered, or closed the output; end the process then. Where stdin is neither a pipe nor a socket, a read of it may
+/// still be waiting in a thread of the runtime: `std::process::exit` or `Runtime::shutdown_background` do not wait
+/// for it.
 ///
 /// # Errors
 /// When stdin or stdout cannot be used.

@@ -128,7 +128,7 @@ impl Shared {
         };
         let id = match params.progress_token {
             ProgressToken::Number(number) => RequestId::Number(number),
-            ProgressToken::String(text) => RequestId::String(text.into()),
+            ProgressToken::String(text) => RequestId::String(text),
         };
         let slot = self.calls().waiting.get(&id).cloned();
         slot.is_some_and(|slot| {

@@ -16,7 +16,9 @@ pub enum Direction {
 /// It is called on the connection's own task and where messages are queued, so it must be quick and may not send
 /// anything through the connection that it watches.
 #[derive(Clone)]
-pub struct Trace(Arc<dyn Fn(Direction, &[u8]) + Send + Sync>);
+pub struct Trace(Arc<See>);
+
+type See = dyn Fn(Direction, &[u8]) + Send + Sync;
 
 impl Trace {
     /// A trace that calls `see` with each line, without its line end.

@@ -210,21 +210,30 @@ async fn a_stateless_request_must_say_all_that_is_required() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_asks_nothing_before_initialized() {
+async fn a_question_goes_to_the_client_and_its_answer_to_the_handler() {
     let mut served = serve();
-    served.wire.ask(&initialize("i", "2025-11-25")).await;
-    assert_eq!(served.wire.code(&call(1, "x/ask", 0)).await.0, -1);
-    served.wire.send(READY).await;
+    served.wire.initialize("2025-11-25").await;
     let question = served.wire.ask(&call(2, "x/ask", 0)).await;
     assert_eq!(question["method"], "roots/list");
-    let answer = served
+    let answer = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"roots":[]}}}}"#,
+        question["id"]
+    );
+    assert_eq!(
+        served.wire.ask(&answer).await,
+        json!({"jsonrpc":"2.0","id":2,"result":{"roots":[]}})
+    );
+    // Progress of a question is for whoever asked, and not for the handler of notifications.
+    served.wire.send(&call(3, "x/ask", 0)).await;
+    let id = served.wire.next().await["id"].clone();
+    served
         .wire
-        .ask(&format!(
-            r#"{{"jsonrpc":"2.0","id":{},"result":{{"roots":[]}}}}"#,
-            question["id"]
+        .send(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{id},"progress":1}}}}"#
         ))
         .await;
-    assert_eq!(answer, json!({"jsonrpc":"2.0","id":2,"result":{"roots":[]}}));
+    served.wire.lives().await;
+    assert!(!served.script.log.has("note notifications/progress"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -336,7 +345,8 @@ async fn a_client_takes_answers_in_a_batch_in_2025_03_26() {
         .open(peer.link.next_id(), Outgoing::new("x", None))
         .await
         .unwrap();
-    (peer.wire.next().await, peer.wire.next().await);
+    peer.wire.next().await;
+    peer.wire.next().await;
     // Not before both sides settled on it.
     peer.wire
         .send(r#"[{"jsonrpc":"2.0","id":0,"result":"early"}]"#)

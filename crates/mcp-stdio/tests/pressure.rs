@@ -232,3 +232,67 @@ async fn a_call_that_waits_for_room_can_be_dropped_and_leaves_nothing() {
     // The id is free.
     assert!(peer.link.open(77.into(), Outgoing::new("x", None)).await.is_ok());
 }
+
+/// Many threads, everything at once: calls that are answered at once and later, calls that are given up, pings, and
+/// in the end a client that goes in the middle of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn calls_and_cancellations_from_many_threads_all_end() {
+    for round in 0..20 {
+        let options = || {
+            Options::default()
+                .with_max_unsent(4096)
+                .with_max_in_flight(100_000)
+        };
+        let ((reader, writer), (client_reader, client_writer)) = pair(512);
+        let served = tokio::spawn(serve_on(reader, writer, Script::default(), options()));
+        let transport = streams(client_reader, client_writer).with_options(options());
+        let link = transport
+            .connect(BoxHandler::new(Script::default()))
+            .await
+            .unwrap();
+        const META: &str = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}"#;
+        let mut calls = tokio::task::JoinSet::new();
+        for number in 0..500 {
+            let link = link.clone();
+            calls.spawn(async move {
+                let method = ["x/echo", "x/later", "x/wait", "x/sleep"][number % 4];
+                let params = bytes::Bytes::from_static(META.as_bytes());
+                let Ok(call) = link
+                    .open(link.next_id(), Outgoing::new(method, Some(params)))
+                    .await
+                else {
+                    return false;
+                };
+                if method == "x/wait" {
+                    // Given up, before it was sent or after.
+                    for _ in 0..number % 7 {
+                        tokio::task::yield_now().await;
+                    }
+                    return true;
+                }
+                call.answer().await.is_ok_and(|answer| answer.is_ok())
+            });
+        }
+        if round % 2 == 1 {
+            link.close().await;
+        }
+        let all = async {
+            let mut answered = 0;
+            while let Some(call) = calls.join_next().await {
+                answered += usize::from(call.unwrap());
+            }
+            answered
+        };
+        let answered = timeout(Duration::from_secs(60), all)
+            .await
+            .expect("every call ends");
+        if round % 2 == 0 {
+            assert_eq!(answered, 500);
+        }
+        drop(link);
+        let closed = timeout(Duration::from_secs(30), served)
+            .await
+            .expect("the server ends");
+        assert!(closed.unwrap().orderly);
+    }
+}

@@ -38,7 +38,8 @@ async fn p072_tokens_come_back_as_they_came_and_progress_may_be_a_fraction() {
         r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"a1","progress":0.5}}"#,
         "and no message in this revision"
     );
-    (served.wire.next().await, served.wire.next().await);
+    served.wire.next().await;
+    served.wire.next().await;
     let line = call(2, "x/progress", 1).replace(r#","_meta":{"progressToken":2}"#, "");
     assert_eq!(
         served.wire.ask(&line).await["method"],
