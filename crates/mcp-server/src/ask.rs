@@ -68,20 +68,19 @@ pub(crate) async fn ask<Q: Question>(base: &Base, key: &str, question: Q) -> Res
     if round.mode() == Mode::Replay {
         return round.ask(key, &question, revision);
     }
+    if let Some(answer) = round.known(key, &question) {
+        return answer.map_err(|why| AskError::malformed(why, false));
+    }
     let session = scope.session();
-    let seat = session.and_then(|session| base.settings.hub.seat(session));
-    // A transport may give no way to ask before the handshake is finished; after it, the session has one.
-    let early = session.filter(|_| seat.is_some_and(|seat| !seat.is_open()));
+    // A transport may give a call no way to ask that came before the handshake was finished; the session has one after.
+    let early = session.filter(|_| round.mode() == Mode::LiveEarly);
     let Some(link) = scope.asker().or(early.map(Session::link)) else {
         return Err(AskError::lost("there is no way to ask the client here"));
     };
     let params = question.params(revision).map_err(AskError::inexpressible)?;
     let call = Outgoing::new(Q::METHOD, Some(params.into_bytes()));
     let outcome = tokio::time::timeout(base.settings.ask_timeout, async {
-        if let Some(seat) = scope
-            .session()
-            .and_then(|session| base.settings.hub.seat(session))
-        {
+        if let Some(seat) = session.and_then(|session| base.settings.hub.seat(session)) {
             seat.opened().await;
         }
         let incoming = link.open(link.next_id(), call).await?;
@@ -91,8 +90,12 @@ pub(crate) async fn ask<Q: Question>(base: &Base, key: &str, question: Q) -> Res
         Err(_) => Err(AskError::lost("the client did not answer in time")),
         Ok(Err(error)) => Err(AskError::lost(error.to_string())),
         Ok(Ok(Err(error))) => Err(AskError::refused(error)),
-        Ok(Ok(Ok(raw))) => question
-            .answer(&raw)
-            .map_err(|why| AskError::malformed(why, false)),
+        Ok(Ok(Ok(raw))) => {
+            let answer = question
+                .answer(&raw)
+                .map_err(|why| AskError::malformed(why, false))?;
+            round.learn(key, raw.detach());
+            Ok(answer)
+        }
     }
 }

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::ask::{self, Question};
 use crate::error::{AskError, Failure};
-use crate::round::{End, Mode, Round};
+use crate::round::{End, Round};
 use crate::settings::Settings;
 
 /// What a handler has in hand: the application's state, who asks, and the ways to report, to log, to ask and to
@@ -143,7 +143,7 @@ impl<S> Cx<S> {
     /// Up to 2025-11-25 a request goes to the client and this waits for the answer. From 2026-07-28 the first run of
     /// the handler ends here with an error that `?` must carry out; the client is told what is asked, and the call
     /// comes again with the answer, so *the code before an `ask` may run again*: put effects after the last one, or
-    /// inside [`Cx::remember`]. `key` names the question and must be unique in the handler. Questions that wait side by
+    /// inside [`Cx::remember`]. `key` names the question: the same key gives the same answer. Questions that wait side by
     /// side, as under `tokio::join!`, go to the client in one round.
     ///
     /// # Errors
@@ -156,8 +156,9 @@ impl<S> Cx<S> {
         ask::ask(&self.base, key, question).await
     }
 
-    /// Runs `work` once for a logical call, however often the handler is run again for the sake of a question. The
-    /// value travels through the client, sealed; keep it small.
+    /// Runs `work` once for a logical call, however often the handler is run again for the sake of a question. From
+    /// 2026-07-28 the value travels through the client, sealed; keep it small. `key` names it, in every revision: the
+    /// same key gives the same value.
     ///
     /// # Errors
     /// What `work` fails with, and values that cannot be encoded.
@@ -167,9 +168,6 @@ impl<S> Cx<S> {
         W: AsyncFnOnce() -> Result<T, Failure>,
     {
         let round = &self.base.round;
-        if round.mode() != Mode::Replay {
-            return work().await;
-        }
         if let Some(known) = round.remembered(key) {
             return Ok(known.parse()?);
         }

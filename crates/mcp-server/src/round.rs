@@ -12,7 +12,8 @@ use crate::error::{AskError, Failure};
 /// Where questions stand in one call.
 ///
 /// In the stateless era: what is known from earlier rounds, and what is asked in this one. In the stateful era a
-/// question is a request of its own, and only the end of the call is noted here.
+/// question is a request of its own, and what is known is what this run of the handler got to know, so that a key means
+/// the same in both.
 #[derive(Debug)]
 pub(crate) struct Round {
     mode: Mode,
@@ -25,6 +26,8 @@ pub(crate) struct Round {
 pub(crate) enum Mode {
     /// As a request to the client.
     Live,
+    /// As a request to the client, once the handshake is finished: the call came before that.
+    LiveEarly,
     /// As part of the result, after which the call comes again.
     Replay,
     /// Not at all.
@@ -33,7 +36,7 @@ pub(crate) enum Mode {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Sealed by us: answers of earlier rounds, remembered values.
+    /// Answers and remembered values: in the stateless era of earlier rounds, sealed by us.
     known: RoundState,
     /// What came with this call. Only what the handler asks for is kept; other keys are ignored
     /// (2026-07-28: basic/patterns/mrtr).
@@ -66,9 +69,10 @@ impl Round {
         }
     }
 
-    /// For a call of the stateful era.
-    pub(crate) fn live() -> Self {
-        Self::new(Mode::Live, State::default())
+    /// For a call of the stateful era, which may have come before the handshake was finished.
+    pub(crate) fn live(early: bool) -> Self {
+        let mode = if early { Mode::LiveEarly } else { Mode::Live };
+        Self::new(mode, State::default())
     }
 
     /// For a request during which nothing may be asked.
@@ -141,12 +145,12 @@ impl Round {
         question: &Q,
         revision: Revision,
     ) -> Result<Q::Answer, AskError> {
-        let mut state = self.lock();
-        let State { known, fresh, asked } = &mut *state;
         // What was sealed was used before, so it stands.
-        if let Some((_, raw)) = known.answers.iter().find(|(known, _)| known == key) {
-            return question.answer(raw).map_err(|why| AskError::malformed(why, true));
+        if let Some(answer) = self.known(key, question) {
+            return answer.map_err(|why| AskError::malformed(why, true));
         }
+        let mut state = self.lock();
+        let State { fresh, asked, .. } = &mut *state;
         if let Some(fresh) = fresh.iter_mut().find(|fresh| fresh.key == key) {
             let answer = question
                 .answer(&fresh.answer)
@@ -159,6 +163,20 @@ impl Round {
             asked.push((key.to_owned(), InputRequest::new(Q::METHOD).with_params(params)));
         }
         Err(AskError::interrupt())
+    }
+
+    /// An answer that this call has already.
+    pub(crate) fn known<Q: Question>(&self, key: &str, question: &Q) -> Option<Result<Q::Answer, String>> {
+        let state = self.lock();
+        let mut answers = state.known.answers.iter();
+        answers
+            .find(|(known, _)| known == key)
+            .map(|(_, raw)| question.answer(raw))
+    }
+
+    /// Keeps an answer that was asked for and read.
+    pub(crate) fn learn(&self, key: &str, answer: RawJson) {
+        self.lock().known.answers.push((key.to_owned(), answer));
     }
 
     pub(crate) fn remembered(&self, key: &str) -> Option<RawJson> {

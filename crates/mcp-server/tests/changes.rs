@@ -77,6 +77,30 @@ async fn p141_a_session_hears_of_each_list_that_changed_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn nothing_is_said_of_changes_before_the_handshake_is_finished() {
+    let server = Server::builder("s", "1")
+        .dynamic()
+        .subscriptions()
+        .build()
+        .unwrap();
+    let mut peer = Peer::fresh(server.clone(), Revision::V2025_11_25, json!({}));
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
+    peer.result("initialize", hello).await;
+    peer.result("resources/subscribe", json!({"uri": "x://a"})).await;
+    server.add_tool(tool("t")).unwrap();
+    server.resource_updated("x://a");
+    settle().await;
+    peer.result("tools/list", json!({})).await;
+    assert!(peer.notices.is_empty(), "{:?}", peer.notices);
+    peer.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        .await;
+    settle().await;
+    peer.result("tools/list", json!({})).await;
+    // The subscription was kept; the client lists the tools after the handshake anyway.
+    assert_eq!(methods(&peer.notices), ["notifications/resources/updated"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_a_list_that_was_declared_changes_and_is_spoken_of() {
     let server = Server::builder("s", "1")
         .dynamic_tools()

@@ -2,6 +2,8 @@
 
 mod peer;
 
+use std::sync::Arc;
+
 use mcp_jsonrpc::RawJson;
 use mcp_server::{
     AskError, Cx, Elicit, Elicited, Failure, ListRoots, Prompt, Resource, Sample, Server, Tool,
@@ -11,6 +13,7 @@ use peer::{ERAS, Peer, accept, bare, drive, everything, text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::Notify;
 
 #[derive(Deserialize, JsonSchema)]
 struct Name {
@@ -394,20 +397,41 @@ async fn what_the_client_refuses_reaches_the_handler_with_its_code() {
 
 #[tokio::test(start_paused = true)]
 async fn p050_a_call_before_initialized_runs_and_its_question_waits() {
-    let mut peer = Peer::fresh(greeter(), Revision::V2025_11_25, json!({}));
+    let go = Arc::new(Notify::new());
+    let wait = Arc::clone(&go);
+    let late = move |cx: Cx| {
+        let wait = Arc::clone(&wait);
+        async move {
+            wait.notified().await;
+            greet(cx).await
+        }
+    };
+    let server = Server::builder("s", "1")
+        .tool(Tool::new("greet", greet))
+        .tool(Tool::new("late", late))
+        .build()
+        .unwrap();
+    let mut peer = Peer::fresh(server, Revision::V2025_11_25, everything());
     let hello = json!({"protocolVersion": "2025-11-25", "capabilities": everything(), "clientInfo": {"name": "t", "version": "0"}});
     peer.result("initialize", hello).await;
-    let call = peer.request("tools/call", json!({"name": "greet"})).await;
+    let (call, late) = (
+        peer.request("tools/call", json!({"name": "greet"})).await,
+        peer.request("tools/call", json!({"name": "late"})).await,
+    );
     // The list is answered and no question came before.
     peer.result("tools/list", json!({})).await;
     assert!(peer.notices.is_empty(), "{:?}", peer.notices);
     peer.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
         .await;
-    let question = peer.next().await;
-    assert_eq!(question["method"], "elicitation/create");
-    peer.send(json!({"jsonrpc": "2.0", "id": question["id"], "result": accept("Ann")}))
-        .await;
-    assert_eq!(text(&peer.answer(call).await["result"]), "hello Ann");
+    // One had asked before, the other asks only now.
+    for id in [call, late] {
+        let question = peer.next().await;
+        assert_eq!(question["method"], "elicitation/create");
+        peer.send(json!({"jsonrpc": "2.0", "id": question["id"], "result": accept("Ann")}))
+            .await;
+        assert_eq!(text(&peer.answer(id).await["result"]), "hello Ann");
+        go.notify_one();
+    }
 }
 
 #[tokio::test(start_paused = true)]

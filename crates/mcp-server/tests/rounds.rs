@@ -67,6 +67,35 @@ async fn earlier_answers_and_remembered_values_survive_the_rounds() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_key_means_one_answer_and_one_value_in_both_eras() {
+    async fn twice(cx: Cx) -> Result<String, Failure> {
+        let mut said = String::new();
+        for n in 0..2 {
+            let who = cx.ask("who", Elicit::of::<Name>("Who?")).await?.accepted();
+            let number: u32 = cx.remember("n", async || Ok(n)).await?;
+            said.push_str(&format!(
+                "{} {number} ",
+                who.map_or_else(String::new, |who| who.name)
+            ));
+        }
+        Ok(said)
+    }
+    for revision in ERAS {
+        let server = Server::builder("s", "1")
+            .tool(Tool::new("twice", twice))
+            .build()
+            .unwrap();
+        let mut peer = Peer::with(server, revision, everything()).await;
+        let (answer, rounds) = drive(&mut peer, "twice", |_, _| accept("Ann")).await;
+        assert_eq!(
+            (text(&answer["result"]), rounds),
+            ("Ann 0 Ann 0 ", 1),
+            "{revision}"
+        );
+    }
+}
+
 /// Plays the first round of `steps` and returns the call's second round, ready to be sent.
 async fn second_round(peer: &mut Peer) -> Value {
     let first = peer

@@ -241,6 +241,16 @@ async fn p131_extra_arguments_are_refused_exactly_where_the_schema_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wish_for_a_task_is_ignored_where_no_tasks_are_declared() {
+    for revision in ERAS {
+        let mut peer = Peer::new(server(), revision).await;
+        let params = json!({"name": "echo", "arguments": {"text": "x"}, "task": {"ttl": 1000}});
+        let result = bare(peer.result("tools/call", params).await);
+        assert_eq!(result, json!({"content": [{"type": "text", "text": "x"}]}));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn p147_a_panic_fails_its_call_only() {
     for revision in ERAS {
         let mut peer = Peer::new(server(), revision).await;

@@ -182,7 +182,10 @@ impl Responder {
             Round::replay(call, principal, &*self.settings.sealer)
                 .map_err(|failure| protocol(scope, failure, None))?
         } else {
-            Round::live()
+            let seat = scope
+                .session()
+                .and_then(|session| self.settings.hub.seat(session));
+            Round::live(seat.is_some_and(|seat| !seat.is_open()))
         };
         Ok(self.base_of(scope, round))
     }

@@ -93,6 +93,7 @@ impl Responder {
             return Ok(self.completed(scope, Vec::new()));
         };
         let base = self.base_of(scope, Round::quiet());
+        let _end = base.end();
         let work = completer(base, Completion::new(params.argument.value, known));
         drop(lists);
         let values = work.await;
