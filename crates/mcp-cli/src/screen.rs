@@ -53,11 +53,8 @@ pub(crate) fn one_line(text: &str) -> String {
 /// Every line moved in by `by` spaces.
 pub(crate) fn indented(text: &str, by: usize) -> String {
     let pad = " ".repeat(by);
-    let lines = shown(text.trim_end())
-        .lines()
-        .map(|line| format!("{pad}{line}\n"))
-        .collect();
-    lines
+    let text = shown(text.trim_end());
+    text.lines().map(|line| format!("{pad}{line}\n")).collect()
 }
 
 /// Outside of strings JSON has only plain characters, so whatever is hidden is in one and may be escaped.

@@ -55,9 +55,7 @@ use mcp_server::{BuildError, Cx, Elicit, Elicited, Failure, Server, Tool, Unknow
 use mcp_stdio::process::shown;
 use mcp_types::ElicitSchema;
 
-use crate::workspace::{
-    EditFile, Limits, Workspace, WorkspaceError, WriteFile,
-};
+use crate::workspace::{EditFile, Limits, Workspace, WorkspaceError, WriteFile};
 
 /// Names of the tools that change files.
 const WRITING: [&str; 2] = ["write_file", "edit_file"];
@@ -70,8 +68,10 @@ const SHOWN: usize = 200;
 pub struct WorkspaceOptions {
     allow_write: bool,
     limits: Limits,
-    policy: Option<Box<dyn Fn(&str) -> bool + Send + Sync>>,
+    policy: Option<Policy>,
 }
+
+type Policy = Box<dyn Fn(&str) -> bool + Send + Sync>;
 
 impl WorkspaceOptions {
     /// Reading only, with default limits.

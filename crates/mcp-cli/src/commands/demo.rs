@@ -27,7 +27,9 @@ pub(crate) async fn run(global: &Global) -> Result<(), Failure> {
     servers.verdict()?;
     servers.close().await;
     let result = called?;
-    let root = screen::one_line(&samples.root().display().to_string());
+    let here = std::env::current_dir().unwrap_or_default();
+    let root = samples.root().strip_prefix(here).unwrap_or(samples.root());
+    let root = screen::one_line(&root.display().to_string());
     screen::result(&format!(
         "Started as a child process: mcp serve --root {root}\n\nIts tools:\n{listed}\nmcp__workspace__read_file \
          {{\"path\":\"{FILE}\"}} gives:\n{}",

@@ -51,6 +51,9 @@ pub use self::host::{Ending, Host, Server, State};
 use self::stderr::Lines;
 use crate::config::{HostConfig, Launch, ServerSpec, StdioLaunch, Surroundings};
 
+/// How long a server may take to answer `server/discover` before it counts as an old one.
+const PROBE: Duration = Duration::from_secs(5);
+
 /// How servers are started.
 pub struct Launcher {
     name: String,
@@ -188,14 +191,18 @@ impl Launcher {
             Launch::Http(_) => return Err(LaunchError::no_transport()),
         };
         let command = self.command_of(spec, &launch, around, &lines)?;
-        let mut builder = mcp_client::Client::builder(&self.name, &self.version).server_name(&spec.name);
+        let time = spec.timeouts.startup.unwrap_or(self.startup_timeout);
+        // An old server may not answer the probe at all; the handshake needs time after it.
+        let probe = PROBE.min(time / 3);
+        let mut builder = mcp_client::Client::builder(&self.name, &self.version)
+            .server_name(&spec.name)
+            .probe_timeout(probe);
         if let Some(time) = spec.timeouts.call {
             builder = builder.timeout(time);
         }
         if let Some(set_up) = &self.set_up {
             builder = set_up(spec, builder);
         }
-        let time = spec.timeouts.startup.unwrap_or(self.startup_timeout);
         let ready = async {
             let client = builder.connect(command).await.map_err(LaunchError::client)?;
             let filtered = source::Filtered::new(client.clone(), spec.tools.clone());
