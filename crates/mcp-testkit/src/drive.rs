@@ -54,7 +54,7 @@ struct Heard {
 
 impl Heard {
     fn event(&self, frame: &[u8]) {
-        let event = serde_json::from_slice(frame).unwrap_or_else(|_| Value::Null);
+        let event = serde_json::from_slice(frame).unwrap_or_default();
         self.events
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

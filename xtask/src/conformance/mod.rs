@@ -1,6 +1,8 @@
 //! `cargo xtask conformance`: layers of checks, composed into one table.
 
+mod fixture;
 pub mod lesson;
+mod transcripts;
 
 /// One check that ran.
 #[derive(Debug, Clone)]
@@ -22,8 +24,19 @@ pub struct Outcome {
 /// Runs the layers that are asked for, or all; prints what failed, one table, and `N passed, N failed`. True where
 /// nothing failed.
 pub fn run(args: &[String]) -> bool {
-    let _ = args;
-    let outcomes = lesson::run();
+    if let [verb, rest @ ..] = args
+        && verb == "serve"
+    {
+        return match transcripts::serve(rest) {
+            Ok(()) => true,
+            Err(error) => {
+                eprintln!("{error}");
+                false
+            }
+        };
+    }
+    let mut outcomes = lesson::run();
+    outcomes.extend(transcripts::run());
     let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
     for outcome in &outcomes {
         if let Some(failure) = &outcome.failure {

@@ -24,6 +24,16 @@ pub struct Play {
     pub outcome: Result<(), TestError>,
 }
 
+impl Play {
+    /// A play that could not begin.
+    pub fn failed(why: impl std::fmt::Display) -> Self {
+        Self {
+            said: Vec::new(),
+            outcome: Err(TestError::new(why)),
+        }
+    }
+}
+
 /// A message that was said.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -87,15 +97,20 @@ impl Player<'_> {
                 .map_err(|error| TestError::new(format!("the handshake: {error}")))?;
         }
         let revision = self.revision;
-        let steps = transcript.steps.iter();
-        let mut steps = steps.filter(|step| step.revisions.contains(revision)).peekable();
-        while let Some(step) = steps.next() {
-            let mut group = vec![step];
-            while is_unordered(step) && steps.peek().is_some_and(|next| is_unordered(next)) {
-                group.extend(steps.next());
+        let mut steps: &[Step] = &transcript.steps;
+        while let Some((step, mut rest)) = steps.split_first() {
+            if step.revisions.contains(revision) {
+                let mut group = vec![step];
+                if is_unordered(step) {
+                    let more = rest.iter().take_while(|next| is_unordered(next)).count();
+                    let (unordered, after) = rest.split_at(more);
+                    group.extend(unordered.iter().filter(|next| next.revisions.contains(revision)));
+                    rest = after;
+                }
+                let failed = |error: TestError| TestError::new(format!("line {}: {error}", step.line));
+                self.step(step, &group).await.map_err(failed)?;
             }
-            let failed = |error: TestError| TestError::new(format!("line {}: {error}", step.line));
-            self.step(step, &group).await.map_err(failed)?;
+            steps = rest;
         }
         self.peer.hang_up().await?;
         match self.next().await? {
@@ -283,7 +298,10 @@ impl Player<'_> {
         let named = message["params"]["_meta"][keys::PROTOCOL_VERSION].as_str();
         let revision = match named {
             None => self.revision.min(Revision::LATEST_HANDSHAKE),
-            Some(name) => Revision::from_name(name).unwrap_or(Revision::LATEST),
+            // Whoever names a revision there speaks the stateless way, whatever the name.
+            Some(name) => Revision::from_name(name)
+                .filter(|revision| revision.is_stateless())
+                .unwrap_or(Revision::LATEST),
         };
         if let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) {
             self.requests
