@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use mcp_jsonrpc::RawJson;
 use mcp_server::{
-    BuildError, Cx, Elicit, Elicited, Failure, Json, ListRoots, Prompt, Resource, Sample, Server, Template, Tool,
+    BuildError, Cx, Elicit, Elicited, Failure, Json, ListRoots, Prompt, Resource, Sample, Server, Template,
+    Tool,
 };
 use mcp_types::{
     Annotations, CallToolResult, ContentBlock, CreateMessageParams, ElicitSchema, GetPromptResult, Icon,
-    LoggingLevel, Map, Number, PromptArgument, PromptMessage, ResourceContents, ResourceLink,
-    Revisions, Role, SamplingMessage, StringSchema,
+    LoggingLevel, Map, Number, PromptArgument, PromptMessage, ResourceContents, ResourceLink, Revisions,
+    Role, SamplingMessage, StringSchema,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,11 +55,17 @@ impl Kind {
     ];
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+        Self::ALL
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, kind)| *kind)
     }
 
     pub(crate) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+        Self::ALL
+            .iter()
+            .find(|(_, kind)| *kind == self)
+            .map_or("", |(name, _)| name)
     }
 }
 
@@ -80,17 +87,25 @@ fn plain(name: &str) -> mcp_server::Builder<App> {
 }
 
 fn paged() -> Result<Server<App>, BuildError> {
-    let mut builder = Server::builder("paged", "1.0.0").state(App::default()).page_size(2);
+    let mut builder = Server::builder("paged", "1.0.0")
+        .state(App::default())
+        .page_size(2);
     for name in ["a", "b", "c", "d", "e"] {
         builder = builder
             .tool(Tool::new(name, done))
-            .resource(Resource::new(format!("page://{name}"), name, async |_: Cx<App>| "text"))
+            .resource(Resource::new(
+                format!("page://{name}"),
+                name,
+                async |_: Cx<App>| "text",
+            ))
             .template(Template::new(
                 format!("page://{name}/{{x}}"),
                 name,
                 async |_: Cx<App>, _: Map<String>| "text",
             ))
-            .prompt(Prompt::new(name, async |_: Cx<App>, _: Map<String>| "text".to_owned()));
+            .prompt(Prompt::new(name, async |_: Cx<App>, _: Map<String>| {
+                "text".to_owned()
+            }));
     }
     builder.build()
 }
@@ -110,15 +125,24 @@ fn rich() -> Result<Server<App>, BuildError> {
     let builder = contents(builder);
     let builder = builder
         .tool(Tool::new("echo", echo).description("Returns its text."))
-        .tool(Tool::new("add", add).description("Adds two integers.").read_only().idempotent())
+        .tool(
+            Tool::new("add", add)
+                .description("Adds two integers.")
+                .read_only()
+                .idempotent(),
+        )
         .tool(mirror())
-        .tool(Tool::new("described", done)
-            .title("Described")
-            .description("Says all that can be said about a tool.")
-            .read_only()
-            .open_world(false)
-            .icons(icon()))
-        .tool(Tool::new("fail", async |_: Cx<App>| Err::<String, _>(Failure::text("it failed"))))
+        .tool(
+            Tool::new("described", done)
+                .title("Described")
+                .description("Says all that can be said about a tool.")
+                .read_only()
+                .open_world(false)
+                .icons(icon()),
+        )
+        .tool(Tool::new("fail", async |_: Cx<App>| {
+            Err::<String, _>(Failure::text("it failed"))
+        }))
         .tool(Tool::new("refuse", async |_: Cx<App>| {
             Err::<String, _>(Failure::invalid_params("not today"))
         }))
@@ -136,7 +160,11 @@ fn rich() -> Result<Server<App>, BuildError> {
                 .description("What this is.")
                 .mime_type("text/markdown")
                 .size(9)
-                .annotations(Annotations::default().with_priority(Number::from(1)).with_audience([Role::User]))
+                .annotations(
+                    Annotations::default()
+                        .with_priority(Number::from(1))
+                        .with_audience([Role::User]),
+                )
                 .icons(icon()),
         )
         .resource(
@@ -170,7 +198,8 @@ fn rich() -> Result<Server<App>, BuildError> {
                 .argument(PromptArgument::new("tone"))
                 .icons(icon())
                 .complete("tone", async |_: Cx<App>, what: mcp_server::Completion| {
-                    let all = (0..150).map(|n| format!("{}{n:03}", what.known.get("name").map_or("t", |n| n)));
+                    let all =
+                        (0..150).map(|n| format!("{}{n:03}", what.known.get("name").map_or("t", |n| n)));
                     all.filter(|tone| tone.starts_with(&what.value)).collect()
                 }),
         )
@@ -205,7 +234,8 @@ struct Add {
 
 async fn add(_: Cx<App>, args: Add) -> Result<String, Failure> {
     let sum = args.a.checked_add(args.b);
-    sum.map(|sum| sum.to_string()).ok_or_else(|| Failure::text("integer overflow"))
+    sum.map(|sum| sum.to_string())
+        .ok_or_else(|| Failure::text("integer overflow"))
 }
 
 /// Returns its arguments as they came.
@@ -230,8 +260,12 @@ struct Weather {
 fn contents(builder: mcp_server::Builder<App>) -> mcp_server::Builder<App> {
     builder
         .tool(Tool::new("text", async |_: Cx<App>| "plain text"))
-        .tool(Tool::new("image", async |_: Cx<App>| ContentBlock::image(PIXEL, "image/png")))
-        .tool(Tool::new("audio", async |_: Cx<App>| ContentBlock::audio("UklGRg==", "audio/wav")))
+        .tool(Tool::new("image", async |_: Cx<App>| {
+            ContentBlock::image(PIXEL, "image/png")
+        }))
+        .tool(Tool::new("audio", async |_: Cx<App>| {
+            ContentBlock::audio("UklGRg==", "audio/wav")
+        }))
         .tool(Tool::new("link", async |_: Cx<App>| {
             ContentBlock::resource_link(ResourceLink::new("file:///readme.md", "readme"))
         }))
@@ -242,7 +276,10 @@ fn contents(builder: mcp_server::Builder<App>) -> mcp_server::Builder<App> {
             ContentBlock::resource(ResourceContents::from_blob("file:///logo.png", PIXEL))
         }))
         .tool(Tool::new("mixed", async |_: Cx<App>| {
-            vec![ContentBlock::text("one\ntwo"), ContentBlock::image(PIXEL, "image/png")]
+            vec![
+                ContentBlock::text("one\ntwo"),
+                ContentBlock::image(PIXEL, "image/png"),
+            ]
         }))
         .tool(Tool::new("nothing", async |_: Cx<App>| ()))
         .tool(Tool::new("structured", async |_: Cx<App>| {
@@ -262,7 +299,8 @@ struct Steps {
 async fn progress(cx: Cx<App>, args: Steps) -> String {
     for step in 1..=args.steps {
         let text = format!("step {step}");
-        cx.progress_text(f64::from(step), Some(f64::from(args.steps)), &text).await;
+        cx.progress_text(f64::from(step), Some(f64::from(args.steps)), &text)
+            .await;
     }
     // Not more than before: dropped.
     cx.progress(1.0, None).await;
@@ -334,7 +372,10 @@ struct Name {
 /// Asks for a name.
 async fn who(cx: &Cx<App>) -> Result<String, Failure> {
     let schema = ElicitSchema::default().required("name", StringSchema::new());
-    match cx.ask("who", Elicit::<Name>::form("Who are you?", schema)).await? {
+    match cx
+        .ask("who", Elicit::<Name>::form("Who are you?", schema))
+        .await?
+    {
         Elicited::Accept(answer) => Ok(answer.name),
         Elicited::Decline => Ok("nobody".into()),
         Elicited::Cancel => Err(Failure::text("cancelled")),
@@ -342,7 +383,10 @@ async fn who(cx: &Cx<App>) -> Result<String, Failure> {
 }
 
 fn question(text: &str) -> Sample {
-    Sample(CreateMessageParams::new(vec![SamplingMessage::user(text)], 100u64))
+    Sample(CreateMessageParams::new(
+        vec![SamplingMessage::user(text)],
+        100u64,
+    ))
 }
 
 async fn sampled(cx: &Cx<App>, key: &str, text: &str) -> Result<String, Failure> {
@@ -362,10 +406,18 @@ fn questions(builder: mcp_server::Builder<App>) -> mcp_server::Builder<App> {
                 _ => "not opened".into(),
             })
         }))
-        .tool(Tool::new("ask_model", async |cx: Cx<App>| sampled(&cx, "model", "Say hi.").await))
+        .tool(Tool::new("ask_model", async |cx: Cx<App>| {
+            sampled(&cx, "model", "Say hi.").await
+        }))
         .tool(Tool::new("ask_roots", async |cx: Cx<App>| {
             let roots = cx.ask("roots", ListRoots).await?.roots;
-            Ok::<String, Failure>(roots.iter().map(|root| root.uri.as_str()).collect::<Vec<_>>().join(" "))
+            Ok::<String, Failure>(
+                roots
+                    .iter()
+                    .map(|root| root.uri.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
         }))
         .tool(Tool::new("ask_both", async |cx: Cx<App>| {
             let (name, text) = tokio::join!(who(&cx), sampled(&cx, "model", "Say hi."));
@@ -376,7 +428,10 @@ fn questions(builder: mcp_server::Builder<App>) -> mcp_server::Builder<App> {
 }
 
 /// Both results, or the first failure.
-fn collect(one: Result<String, Failure>, other: Result<String, Failure>) -> Result<(String, String), Failure> {
+fn collect(
+    one: Result<String, Failure>,
+    other: Result<String, Failure>,
+) -> Result<(String, String), Failure> {
     Ok((one?, other?))
 }
 

@@ -1,8 +1,18 @@
 //! `cargo xtask conformance`: layers of checks, composed into one table.
+//!
+//! - `lesson`: the printed outputs of the lesson's examples.
+//! - `vectors`: fixtures through the scanner, the codec, the types and the names.
+//! - `transcripts`: dialogues, over each transport in each revision.
+//! - `schema`: what our server said in them, against the published schemas, where those are there.
+//! - `replay`: handlers that ask, live and replayed.
 
+mod coverage;
 mod fixture;
 pub mod lesson;
+mod replay;
+mod report;
 mod transcripts;
+mod vectors;
 
 /// One check that ran.
 #[derive(Debug, Clone)]
@@ -21,28 +31,73 @@ pub struct Outcome {
     pub failure: Option<String>,
 }
 
-/// Runs the layers that are asked for, or all; prints what failed, one table, and `N passed, N failed`. True where
-/// nothing failed.
-pub fn run(args: &[String]) -> bool {
-    if let [verb, rest @ ..] = args
-        && verb == "serve"
-    {
-        return match transcripts::serve(rest) {
-            Ok(()) => true,
-            Err(error) => {
-                eprintln!("{error}");
-                false
-            }
+const LAYERS: [&str; 5] = ["lesson", "vectors", "transcripts", "schema", "replay"];
+
+/// What was asked for.
+struct Asked {
+    layers: Vec<String>,
+    json: Option<String>,
+}
+
+impl Asked {
+    fn parse(args: &[String]) -> Result<Self, String> {
+        let mut asked = Self {
+            layers: Vec::new(),
+            json: None,
         };
-    }
-    let mut outcomes = lesson::run();
-    outcomes.extend(transcripts::run());
-    let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
-    for outcome in &outcomes {
-        if let Some(failure) = &outcome.failure {
-            println!("{} {}: {failure}", outcome.layer, outcome.name);
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let value = args.next().ok_or_else(|| format!("{arg} needs a value"))?;
+            match arg.as_str() {
+                "--layer" if LAYERS.contains(&value.as_str()) => asked.layers.push(value.clone()),
+                "--layer" => return Err(format!("no layer {value:?}; there are {}", LAYERS.join(", "))),
+                "--json" => asked.json = Some(value.clone()),
+                other => return Err(format!("{other} means nothing here")),
+            }
         }
+        Ok(asked)
     }
-    println!("{} passed, {failed} failed", outcomes.len() - failed);
-    failed == 0
+
+    fn wants(&self, layer: &str) -> bool {
+        self.layers.is_empty() || self.layers.iter().any(|asked| asked == layer)
+    }
+}
+
+/// Runs the layers that are asked for, or all; prints what failed, one table, and `N passed, N failed`. True where
+/// nothing failed. `serve NAME` serves a fixture instead: the layers start it as a process.
+pub fn run(args: &[String]) -> bool {
+    let outcome = match args {
+        [verb, rest @ ..] if verb == "serve" => transcripts::serve(rest).map(|()| true),
+        _ => Asked::parse(args).and_then(|asked| check(&asked)),
+    };
+    outcome.unwrap_or_else(|error| {
+        eprintln!("{error}");
+        false
+    })
+}
+
+fn check(asked: &Asked) -> Result<bool, String> {
+    let mut outcomes = Vec::new();
+    if asked.wants("lesson") {
+        outcomes.extend(lesson::run());
+    }
+    if asked.wants("vectors") {
+        outcomes.extend(vectors::run());
+    }
+    if asked.wants("transcripts") || asked.wants("schema") {
+        outcomes.extend(transcripts::run());
+    }
+    if asked.wants("replay") {
+        outcomes.extend(replay::run());
+    }
+    outcomes.retain(|outcome| asked.wants(outcome.layer));
+    let uncovered = coverage::uncovered();
+    print!("{}", report::text(&outcomes, &uncovered));
+    if let Some(file) = &asked.json {
+        let text = format!("{:#}\n", report::json(&outcomes, &uncovered));
+        std::fs::write(file, text).map_err(|error| format!("{file}: {error}"))?;
+    }
+    let (passed, failed) = report::totals(&outcomes);
+    // A run in which nothing was checked proves nothing.
+    Ok(failed == 0 && passed > 0)
 }

@@ -61,11 +61,20 @@ pub(super) fn run() -> Vec<Outcome> {
             krate: "mcp-server",
             revision: played.revision.to_string(),
             transport: played.transport,
-            name: format!("{} ({}, {})", played.script.name, played.revision, played.transport),
+            name: format!(
+                "{} ({}, {})",
+                played.script.name, played.revision, played.transport
+            ),
             failure: failure(played),
         });
         if let Some(schemas) = &schemas {
-            outcomes.extend(played.play.said.iter().filter_map(|said| check(schemas, played, said)));
+            outcomes.extend(
+                played
+                    .play
+                    .said
+                    .iter()
+                    .filter_map(|said| check(schemas, played, said)),
+            );
         }
     }
     outcomes
@@ -90,7 +99,10 @@ fn check(schemas: &SchemaSet, played: &Played, said: &Said) -> Option<Outcome> {
         krate: "mcp-types",
         revision: said.revision.to_string(),
         transport: played.transport,
-        name: format!("{} ({}, {})", played.script.name, played.revision, played.transport),
+        name: format!(
+            "{} ({}, {})",
+            played.script.name, played.revision, played.transport
+        ),
         failure: verdict.err(),
     })
 }
@@ -105,7 +117,11 @@ fn load() -> (Vec<Script>, Vec<Outcome>) {
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "txt"));
     paths.sort();
     for path in paths {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let read = fs::read_to_string(&path)
             .map_err(|error| error.to_string())
             .and_then(|text| Transcript::parse(&text).map_err(|error| error.to_string()))
@@ -215,7 +231,9 @@ async fn over_stdio(script: &Script, revision: Revision) -> Play {
     let mut play = play(&script.transcript, revision, &mut peer).await;
     let report = child.close().await;
     if play.outcome.is_ok() && report.status() != ExitStatus::Code(0) {
-        play.outcome = Err(mcp_testkit::TestError::new(format!("the server's process: {report}")));
+        play.outcome = Err(mcp_testkit::TestError::new(format!(
+            "the server's process: {report}"
+        )));
     }
     play
 }
@@ -224,7 +242,10 @@ async fn over_stdio(script: &Script, revision: Revision) -> Play {
 pub(super) fn serve(args: &[String]) -> Result<(), String> {
     // A fixture panics when it is told to; that must not look like a failure of the run.
     std::panic::set_hook(Box::new(|_| {}));
-    let kind = args.first().and_then(|name| Kind::named(name)).ok_or("no such server")?;
+    let kind = args
+        .first()
+        .and_then(|name| Kind::named(name))
+        .ok_or("no such server")?;
     let limit = args.get(1).map(|bytes| bytes.parse()).transpose();
     let limit = limit.map_err(|error| format!("the limit: {error}"))?;
     let server = fixture::server(kind).map_err(|error| error.to_string())?;

@@ -297,7 +297,7 @@ impl Player<'_> {
         }
         let named = message["params"]["_meta"][keys::PROTOCOL_VERSION].as_str();
         let revision = match named {
-            None => self.revision.min(Revision::LATEST_HANDSHAKE),
+            None => self.revision,
             // Whoever names a revision there speaks the stateless way, whatever the name.
             Some(name) => Revision::from_name(name)
                 .filter(|revision| revision.is_stateless())
