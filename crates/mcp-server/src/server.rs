@@ -3,7 +3,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_exchange::{Exchange, Handler, Notice, Reply, Session};
-use mcp_types::Revisions;
+use mcp_types::{Revisions, method};
 
 use crate::answer::Responder;
 use crate::builder::{self, Builder};
@@ -170,6 +170,9 @@ impl<S: Send + Sync + 'static> Handler for Server<S> {
     }
 
     async fn notify(&self, notice: Notice) {
+        if let (method::INITIALIZED, Some(session)) = (notice.call.method(), &notice.session) {
+            self.responder.welcome(session);
+        }
         tracing::debug!(method = notice.call.method(), "a notification was heard");
     }
 

@@ -63,13 +63,21 @@ impl Responder {
         self.settings.hub.tell(change);
     }
 
+    /// From here on a stateful session hears of the lists that can change. In order with its requests: what the next
+    /// one changes must be told, though [`Responder::attend`] may not have begun by then.
+    pub(crate) fn welcome(&self, session: &Session) {
+        if let Some(seat) = self.settings.hub.seat(session) {
+            // Only what was declared (2025-11-25: server/tools, "List Changed Notification").
+            seat.listener.want_lists(self.settings.dynamic);
+        }
+    }
+
     /// Sends a stateful session what changes, for as long as it lasts.
     pub(crate) async fn attend(&self, session: Session) {
         let Some(seat) = self.settings.hub.seat(&session) else {
             return;
         };
         seat.open();
-        // Only what was declared (2025-11-25: server/tools, "List Changed Notification").
         seat.listener.want_lists(self.settings.dynamic);
         loop {
             let marks = seat.listener.next().await;
