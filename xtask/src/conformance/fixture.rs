@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     Plain,
     /// Lists of several pages.
     Paged,
+    /// One tool that says all that can be said about a tool.
+    Described,
     /// The revisions with a handshake alone.
     Handshake,
     /// The stateless revisions alone.
@@ -46,10 +48,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [(&'static str, Kind); 5] = [
+    const ALL: [(&'static str, Kind); 6] = [
         ("rich", Kind::Rich),
         ("plain", Kind::Plain),
         ("paged", Kind::Paged),
+        ("described", Kind::Described),
         ("handshake", Kind::Handshake),
         ("modern", Kind::Modern),
     ];
@@ -75,6 +78,10 @@ pub(crate) fn server(kind: Kind) -> Result<Server<App>, BuildError> {
         Kind::Rich => rich(),
         Kind::Plain => plain("plain").build(),
         Kind::Paged => paged(),
+        Kind::Described => Server::builder("described", "1.0.0")
+            .state(App::default())
+            .tool(described())
+            .build(),
         Kind::Handshake => plain("handshake").revisions(Revisions::STATEFUL).build(),
         Kind::Modern => plain("modern").revisions(Revisions::STATELESS).build(),
     }
@@ -110,8 +117,21 @@ fn paged() -> Result<Server<App>, BuildError> {
     builder.build()
 }
 
+fn icon() -> [Icon; 1] {
+    [Icon::new("https://example.com/icon.png").with_mime_type("image/png".to_owned())]
+}
+
+/// Says all that can be said about a tool.
+fn described() -> Tool<App> {
+    Tool::new("described", async |_: Cx<App>| Json(Weather { city: "Oslo", degrees: 3.5 }))
+        .title("Described")
+        .description("Says all that can be said about a tool.")
+        .read_only()
+        .open_world(false)
+        .icons(icon())
+}
+
 fn rich() -> Result<Server<App>, BuildError> {
-    let icon = || [Icon::new("https://example.com/icon.png").with_mime_type("image/png".to_owned())];
     let builder = Server::builder("fixture", "1.0.0")
         .title("Fixture")
         .description("A server with everything.")
@@ -132,14 +152,7 @@ fn rich() -> Result<Server<App>, BuildError> {
                 .idempotent(),
         )
         .tool(mirror())
-        .tool(
-            Tool::new("described", done)
-                .title("Described")
-                .description("Says all that can be said about a tool.")
-                .read_only()
-                .open_world(false)
-                .icons(icon()),
-        )
+        .tool(described())
         .tool(Tool::new("fail", async |_: Cx<App>| {
             Err::<String, _>(Failure::text("it failed"))
         }))

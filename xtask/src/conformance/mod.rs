@@ -14,6 +14,8 @@ mod report;
 mod transcripts;
 mod vectors;
 
+use crate::schema::SchemaSet;
+
 /// One check that ran.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -76,6 +78,45 @@ pub fn run(args: &[String]) -> bool {
     })
 }
 
+/// `cargo xtask schema`: without arguments what our server says in the transcripts, then the published examples and
+/// our types; with arguments recorded conversations. True where all of it holds.
+pub fn schema(args: &[String]) -> bool {
+    if !args.is_empty() {
+        return match crate::schema::run(args.to_vec()) {
+            Ok(text) => {
+                println!("{text}");
+                true
+            }
+            Err(text) => {
+                eprintln!("{text}");
+                false
+            }
+        };
+    }
+    let folder = SchemaSet::default_folder();
+    if SchemaSet::load(&folder).is_none() {
+        println!("skipped: no published schemas in {}", folder.display());
+        return true;
+    }
+    let asked = Asked {
+        layers: vec!["schema".into()],
+        json: None,
+    };
+    let held = check(&asked).unwrap_or_else(|error| {
+        eprintln!("{error}");
+        false
+    });
+    // The examples are read and written again by tests of the types, the types are held to the schemas by ours.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let tests = [["mcp-types", "examples"], ["xtask", "types"]];
+    let passed = tests.map(|[package, test]| {
+        let mut command = std::process::Command::new(&cargo);
+        command.args(["test", "--quiet", "--package", package, "--test", test]);
+        command.status().is_ok_and(|status| status.success())
+    });
+    held && passed == [true; 2]
+}
+
 fn check(asked: &Asked) -> Result<bool, String> {
     let mut outcomes = Vec::new();
     if asked.wants("lesson") {
@@ -91,7 +132,7 @@ fn check(asked: &Asked) -> Result<bool, String> {
         outcomes.extend(replay::run());
     }
     outcomes.retain(|outcome| asked.wants(outcome.layer));
-    let uncovered = coverage::uncovered();
+    let uncovered = if asked.layers.is_empty() { coverage::uncovered() } else { Vec::new() };
     print!("{}", report::text(&outcomes, &uncovered));
     if let Some(file) = &asked.json {
         let text = format!("{:#}\n", report::json(&outcomes, &uncovered));
