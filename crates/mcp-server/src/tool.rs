@@ -84,8 +84,19 @@ where
 }
 
 /// Tools without arguments.
-#[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, serde::Deserialize)]
 pub struct NoArgs {}
+
+/// By hand: derived, what is said above about this type would be what models read about every such tool.
+impl JsonSchema for NoArgs {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "NoArgs".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "object"})
+    }
+}
 
 impl<S, F, Fut> ToolHandler<S, ()> for F
 where
