@@ -3,6 +3,8 @@
 mod bench;
 mod conformance;
 mod interop;
+// Its tests use the rest.
+#[allow(dead_code)]
 mod schema;
 mod suite;
 
@@ -14,9 +16,10 @@ cargo xtask VERB
   test         every crate's tests by itself, then other implementations where Node.js or Python are found
   conformance  the protocol in every revision, as one table   [--layer NAME]... [--json FILE]
   interop      real peers over stdio, in both directions      [--peer NAME]... [--revision REV]...
-  schema       messages against the published JSON Schemas    [TRANSCRIPT...]
+  schema       messages and types against the published JSON Schemas    [TRANSCRIPT...]
   deps         crates without IO stay without it
   bench        speed and size as ratios to other crates       [--footprint] [ARGUMENTS of the bench...]
+  size         the bench with what the programs weigh
 ";
 
 fn main() -> ExitCode {
@@ -27,9 +30,10 @@ fn main() -> ExitCode {
         "test" => suite::test(),
         "conformance" => conformance::run(&args),
         "interop" => return interop::run(&args),
-        "schema" => report(schema::run(args)),
+        "schema" => conformance::schema(&args),
         "deps" => suite::dependencies(),
         "bench" => bench::run(&args),
+        "size" => bench::run(&["--footprint".to_owned()]),
         "" | "help" | "--help" => report(Ok(HELP.to_owned())),
         other => report(Err(format!("no verb {other:?}\n\n{HELP}"))),
     };
