@@ -194,8 +194,7 @@ fn write_schema(out: &mut String, schema: &Value, orders: &Found) {
         write_plain(out, schema);
         return;
     };
-    let mut keywords: Vec<&String> = members.keys().collect();
-    keywords.sort_by_key(|keyword| (rank(keyword), *keyword));
+    let keywords = in_order(members, &|keyword| (rank(keyword), 0));
     write_object(out, &keywords, members, |out, keyword, value| {
         match (keyword, value) {
             ("properties", Value::Object(properties)) => {
@@ -209,15 +208,13 @@ fn write_schema(out: &mut String, schema: &Value, orders: &Found) {
                 };
                 let place =
                     |list: &[&str], name: &str| list.iter().position(|n| *n == name).unwrap_or(usize::MAX);
-                let mut names: Vec<&String> = properties.keys().collect();
-                names.sort_by_key(|name| (place(fields, name), place(&required, name), *name));
+                let names = in_order(properties, &|name| (place(fields, name), place(&required, name)));
                 write_object(out, &names, properties, |out, _, value| {
                     write_schema(out, value, orders)
                 });
             }
             ("$defs", Value::Object(definitions)) => {
-                let mut names: Vec<&String> = definitions.keys().collect();
-                names.sort();
+                let names = in_order(definitions, &|_| (0, 0));
                 write_object(out, &names, definitions, |out, _, value| {
                     write_schema(out, value, orders)
                 });
@@ -236,6 +233,13 @@ fn write_schema(out: &mut String, schema: &Value, orders: &Found) {
             (_, value) => write_plain(out, value),
         }
     });
+}
+
+/// The names of `members` by their places, then by themselves.
+fn in_order<'a>(members: &'a Map<String, Value>, place: &dyn Fn(&str) -> (usize, usize)) -> Vec<&'a String> {
+    let mut placed: Vec<((usize, usize), &String)> = members.keys().map(|name| (place(name), name)).collect();
+    placed.sort_unstable();
+    placed.into_iter().map(|(_, name)| name).collect()
 }
 
 fn rank(keyword: &str) -> usize {
