@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         "test" => suite::test(),
         "conformance" => conformance::run(&args),
         "interop" => return interop::run(&args),
+        "__echo-server" => return conformance::lesson::echo_server(),
         "schema" => conformance::schema(&args),
         "deps" => suite::dependencies(),
         "bench" => bench::run(&args),
@@ -37,7 +38,11 @@ fn main() -> ExitCode {
         "" | "help" | "--help" => report(Ok(HELP.to_owned())),
         other => report(Err(format!("no verb {other:?}\n\n{HELP}"))),
     };
-    if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn report(outcome: Result<String, String>) -> bool {

@@ -11,8 +11,14 @@ const FEATURES: [(&str, &str); 2] = [("mcp-codec", "tokio"), ("mcp-stdio", "proc
 const LEAN: [&str; 3] = ["mcp-schema", "mcp-server", "mcp-client"];
 
 /// Crates without IO and without a runtime: of tokio they may use `sync` and nothing more.
-const WITHOUT_IO: [&str; 6] =
-    ["mcp-jsonrpc", "mcp-types", "mcp-codec", "mcp-exchange", "mcp-session", "mcp-schema"];
+const WITHOUT_IO: [&str; 6] = [
+    "mcp-jsonrpc",
+    "mcp-types",
+    "mcp-codec",
+    "mcp-exchange",
+    "mcp-session",
+    "mcp-schema",
+];
 
 /// Runs all tests. True where nothing failed.
 pub fn test() -> bool {
@@ -25,7 +31,10 @@ pub fn test() -> bool {
         plan.push((name, args));
     }
     for name in LEAN {
-        plan.push((format!("{name}, lean"), words(&["test", "--quiet", "-p", name, "--no-default-features"])));
+        plan.push((
+            format!("{name}, lean"),
+            words(&["test", "--quiet", "-p", name, "--no-default-features"]),
+        ));
     }
     plan.push(("xtask".into(), words(&["test", "--quiet", "-p", "xtask"])));
 
@@ -34,7 +43,11 @@ pub fn test() -> bool {
     for (name, args) in plan {
         let start = Instant::now();
         let good = cargo(&args);
-        println!("{} {name} ({:.0} s)", if good { "ok    " } else { "FAILED" }, start.elapsed().as_secs_f64());
+        println!(
+            "{} {name} ({:.0} s)",
+            if good { "ok    " } else { "FAILED" },
+            start.elapsed().as_secs_f64()
+        );
         if !good {
             failed.push(name);
         }
@@ -58,7 +71,15 @@ pub fn test() -> bool {
     for name in &failed {
         println!("FAILED {name}");
     }
-    println!("{} of {} crates passed their tests", count - failed.iter().filter(|name| *name != "other implementations").count(), count);
+    println!(
+        "{} of {} crates passed their tests",
+        count
+            - failed
+                .iter()
+                .filter(|name| *name != "other implementations")
+                .count(),
+        count
+    );
     failed.is_empty()
 }
 
@@ -67,7 +88,17 @@ pub fn dependencies() -> bool {
     let mut good = true;
     for name in WITHOUT_IO {
         let output = Command::new(env!("CARGO"))
-            .args(["tree", "--offline", "-p", name, "-e", "normal,features", "--prefix", "none", "--no-dedupe"])
+            .args([
+                "tree",
+                "--offline",
+                "-p",
+                name,
+                "-e",
+                "normal,features",
+                "--prefix",
+                "none",
+                "--no-dedupe",
+            ])
             .output();
         let tree = match output {
             Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -108,12 +139,18 @@ fn crates() -> Vec<String> {
 }
 
 fn cargo(args: &[String]) -> bool {
-    Command::new(env!("CARGO")).args(args).status().is_ok_and(|status| status.success())
+    Command::new(env!("CARGO"))
+        .args(args)
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// Whether a program can be run.
 pub fn found(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
 }
 
 fn words(words: &[&str]) -> Vec<String> {

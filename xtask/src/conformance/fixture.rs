@@ -123,12 +123,17 @@ fn icon() -> [Icon; 1] {
 
 /// Says all that can be said about a tool.
 fn described() -> Tool<App> {
-    Tool::new("described", async |_: Cx<App>| Json(Weather { city: "Oslo", degrees: 3.5 }))
-        .title("Described")
-        .description("Says all that can be said about a tool.")
-        .read_only()
-        .open_world(false)
-        .icons(icon())
+    Tool::new("described", async |_: Cx<App>| {
+        Json(Weather {
+            city: "Oslo",
+            degrees: 3.5,
+        })
+    })
+    .title("Described")
+    .description("Says all that can be said about a tool.")
+    .read_only()
+    .open_world(false)
+    .icons(icon())
 }
 
 fn rich() -> Result<Server<App>, BuildError> {

@@ -132,7 +132,11 @@ fn check(asked: &Asked) -> Result<bool, String> {
         outcomes.extend(replay::run());
     }
     outcomes.retain(|outcome| asked.wants(outcome.layer));
-    let uncovered = if asked.layers.is_empty() { coverage::uncovered() } else { Vec::new() };
+    let uncovered = if asked.layers.is_empty() {
+        coverage::uncovered()
+    } else {
+        Vec::new()
+    };
     print!("{}", report::text(&outcomes, &uncovered));
     if let Some(file) = &asked.json {
         let text = format!("{:#}\n", report::json(&outcomes, &uncovered));
