@@ -29,6 +29,14 @@ impl Failure {
         }
     }
 
+    /// Somebody stopped the command, who needs no words about it.
+    pub(crate) fn stopped(code: u8) -> Self {
+        Self {
+            code,
+            text: String::new(),
+        }
+    }
+
     pub(crate) fn code(&self) -> u8 {
         self.code
     }

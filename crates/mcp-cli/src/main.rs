@@ -1,7 +1,7 @@
 //! The `mcp` command: a thin face on `mcp-host`.
 //!
 //! Standard output carries results and nothing else; everything for people goes to standard error. Exit codes: 0 done,
-//! 1 the operation failed, 2 wrong usage or a configuration that cannot be read.
+//! 1 the operation failed, 2 wrong usage or a configuration that cannot be read, 130 interrupted.
 
 mod args;
 mod arguments;
@@ -12,6 +12,7 @@ mod failure;
 mod log;
 mod screen;
 mod servers;
+mod stop;
 mod trace;
 
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         .build();
     let outcome = match runtime {
         Ok(runtime) => {
-            let outcome = runtime.block_on(run(cli));
+            let outcome = runtime.block_on(stop::unless_told_to_stop(run(cli)));
             // A read of a terminal that nobody answers must not keep the command alive.
             runtime.shutdown_background();
             outcome

@@ -378,3 +378,35 @@ fn a_configuration_that_cannot_be_read_is_wrong_usage() {
     assert_eq!(mcp(folder.path(), "frobnicate", &[]).code, 2);
     assert_eq!(mcp(folder.path(), "--help", &[]).code, 0);
 }
+
+/// P021: a server in a group of its own does not hear the terminal's interrupt, and this one ignores the end of input.
+#[test]
+fn an_interrupted_command_leaves_no_server_behind() {
+    let folder = Folder::new();
+    let script = script("echo $$ > pid; while :; do sleep 0.1; done");
+    let config = folder.config("c.json", &[("deaf", script)]);
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_mcp"))
+            .args(["tools", "--config"])
+            .arg(&config)
+            .current_dir(folder.path())
+            .spawn()
+            .unwrap();
+        let kill = |signal: &str, pid: &str| {
+            let kill = std::process::Command::new("kill").args([signal, pid]).output();
+            kill.unwrap().status.success()
+        };
+        let limit = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        let pid = loop {
+            assert!(std::time::Instant::now() < limit, "the server did not start");
+            match std::fs::read_to_string(folder.path().join("pid")) {
+                Ok(pid) if pid.ends_with('\n') => break pid.trim().to_owned(),
+                _ => std::thread::yield_now(),
+            }
+        };
+        assert!(kill(signal, &child.id().to_string()));
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert!(!kill("-0", &pid), "the server is still there");
+        std::fs::remove_file(folder.path().join("pid")).unwrap();
+    }
+}
