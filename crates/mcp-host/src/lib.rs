@@ -11,3 +11,12 @@ pub mod config;
 pub mod launch;
 pub mod serve;
 pub mod workspace;
+
+/// The code of the project's README and of its documents, compiled.
+#[cfg(doctest)]
+mod documents {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/eras.md")]
+    struct Eras;
+}

@@ -15,7 +15,7 @@ use mcp_types::method;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::connection::Role;
-use crate::link::PipeLink;
+use crate::link::{PipeLink, cancelled};
 use crate::options::Options;
 use crate::shared::{Batch, Destination, Shared, UnderWay, encode_error, encode_result, panicked};
 use crate::trace::{Direction, Trace};
@@ -299,6 +299,7 @@ impl Dispatch {
             .log_level(admission.log_level)
             .build();
         let handler = &self.handler;
+        let subscription = request.call.method() == method::SUBSCRIPTIONS_LISTEN;
         let exchange = Exchange::new(request, scope.clone());
         // Making the future runs user code, too.
         let started = catch_unwind(AssertUnwindSafe(|| {
@@ -312,6 +313,7 @@ impl Dispatch {
                 let entry = UnderWay {
                     scope: scope.clone(),
                     handshake,
+                    subscription,
                 };
                 self.shared.in_flight().insert(id, entry);
                 let task = under_way(future, scope, Arc::clone(&self.shared), destination.clone());
@@ -446,11 +448,17 @@ async fn under_way(mut future: ReplyFuture, scope: Scope, shared: Arc<Shared>, d
         {
             shared.fail_handshake();
         }
+        let entry = in_flight.remove(scope.id());
         match reply.filter(|_| open).map(Reply::into_frame) {
-            Some(frame) => destination.send(&shared, frame),
+            Some(frame) => {
+                destination.send(&shared, frame);
+                if entry.is_some_and(|entry| entry.subscription) {
+                    // On a pipe the end of a subscription is told both ways (2026-07-28: basic/utilities/cancellation).
+                    shared.lane.push(cancelled(scope.id(), None));
+                }
+            }
             None => destination.settle(&shared, None),
         }
-        in_flight.remove(scope.id());
     }
     shared.lane.wake();
 }

@@ -106,7 +106,7 @@ fn not_json() -> LinkError {
     LinkError::usage("the parameters are not JSON")
 }
 
-fn cancelled(id: &RequestId, reason: Option<&str>) -> BytesMut {
+pub(crate) fn cancelled(id: &RequestId, reason: Option<&str>) -> BytesMut {
     let mut params = BytesMut::with_capacity(64);
     params.extend_from_slice(br#"{"requestId":"#);
     encode::id(&mut params, id);

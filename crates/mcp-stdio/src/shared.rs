@@ -42,6 +42,8 @@ pub(crate) struct UnderWay {
     pub(crate) scope: Scope,
     /// It is `initialize`, which cannot be cancelled (2025-11-25: basic/utilities/cancellation).
     pub(crate) handshake: bool,
+    /// It is a subscription, whose end is told twice.
+    pub(crate) subscription: bool,
 }
 
 const UNSET: u8 = u8::MAX;

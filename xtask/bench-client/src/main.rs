@@ -27,14 +27,21 @@ fn number(name: &str, default: u64) -> u64 {
 fn cpu_us() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
-    let ticks: u64 = after.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    let ticks: u64 = after
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|field| field.parse::<u64>().ok())
+        .sum();
     ticks * 10_000
 }
 
 fn peak_rss_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    peak.and_then(|line| line.split_whitespace().next()).and_then(|kib| kib.parse().ok()).unwrap_or(0)
+    peak.and_then(|line| line.split_whitespace().next())
+        .and_then(|kib| kib.parse().ok())
+        .unwrap_or(0)
 }
 
 fn filler(size: usize) -> String {
@@ -55,13 +62,19 @@ const STOP: u8 = 2;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let revision = arg("--protocol").as_deref().and_then(Revision::from_name).unwrap_or(Revision::V2025_11_25);
+    let revision = arg("--protocol")
+        .as_deref()
+        .and_then(Revision::from_name)
+        .unwrap_or(Revision::V2025_11_25);
     let (conc, size) = (number("--conc", 1).clamp(1, 1024), number("--size", 32));
     let (ms, warm) = (number("--ms", 1000), number("--warmup-ms", 300));
     let command = arg("--stdio").ok_or("--stdio is missing")?;
     let mut words = command.split_whitespace();
     let command = Command::new(words.next().ok_or("--stdio is empty")?).args(words);
-    let client = Client::builder("bench", "1.0.0").revisions(revision).connect(command).await?;
+    let client = Client::builder("bench", "1.0.0")
+        .revisions(revision)
+        .connect(command)
+        .await?;
 
     let phase = Arc::new(AtomicU8::new(WARM));
     let next = Arc::new(AtomicU64::new(1));
@@ -86,7 +99,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     mine.push(u32::try_from(sent.elapsed().as_nanos() / 10).unwrap_or(u32::MAX));
                 }
             }
-            latencies.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
+            latencies
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .append(&mut mine);
         }));
     }
     tokio::time::sleep(Duration::from_millis(warm)).await;
