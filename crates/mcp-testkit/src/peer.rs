@@ -103,7 +103,7 @@ impl ScriptedPeer {
         }
     }
 
-    /// The next message, which must look like this; see [`matches`].
+    /// The next message, which must look like this; see [`matches()`].
     ///
     /// # Errors
     /// As [`ScriptedPeer::next`], and when it looks otherwise.
