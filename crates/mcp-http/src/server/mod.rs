@@ -1,1 +1,18 @@
 //! The server side: an endpoint for hyper and axum.
+
+mod answer;
+mod body;
+mod endpoint;
+mod guard;
+mod lane;
+mod listen;
+mod names;
+mod options;
+mod session;
+mod stateless;
+mod stream;
+
+pub use body::Body;
+pub use endpoint::Endpoint;
+pub use listen::{Listening, serve};
+pub use options::Options;

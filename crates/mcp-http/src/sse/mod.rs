@@ -2,3 +2,6 @@
 
 mod decode;
 mod encode;
+
+pub use decode::{DecodeError, Decoder, Event};
+pub use encode::{comment, event, priming, retry};

@@ -1,1 +1,0 @@
-//! The client side: a transport for `mcp-client`.
