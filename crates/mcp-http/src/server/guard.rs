@@ -16,23 +16,22 @@ fn host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
 /// Whether a page that was tricked into calling us would be refused: DNS rebinding gives it our address, not our name
 /// (2025-11-25: basic/transports, "Security Warning"). The error is for people and names the setting.
 pub(crate) fn caller(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result<(), String> {
-    if let Some(host) = host(headers, uri) {
-        if !options
+    let on_list = |host: &str| {
+        options
             .allowed_hosts
             .iter()
             .any(|allowed| same_host(host, allowed))
-        {
-            return Err(format!(
-                "Host {host:?} is not allowed; add it with Options::allow_host"
-            ));
-        }
+    };
+    if let Some(host) = host(headers, uri).filter(|host| !on_list(host)) {
+        return Err(format!(
+            "Host {host:?} is not allowed; add it with Options::allow_host"
+        ));
     }
-    if let Some(origin) = headers.get(ORIGIN) {
-        if allowed_origin(origin, options).is_none() {
-            return Err(format!(
-                "Origin {origin:?} is not allowed; add it with Options::allow_origin"
-            ));
-        }
+    let foreign = |origin: &&HeaderValue| allowed_origin(origin, options).is_none();
+    if let Some(origin) = headers.get(ORIGIN).filter(foreign) {
+        return Err(format!(
+            "Origin {origin:?} is not allowed; add it with Options::allow_origin"
+        ));
     }
     Ok(())
 }

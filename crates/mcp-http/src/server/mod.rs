@@ -8,9 +8,11 @@ mod lane;
 mod listen;
 mod names;
 mod options;
+mod post;
 mod session;
 mod stateless;
 mod stream;
+mod table;
 
 pub use body::Body;
 pub use endpoint::Endpoint;
