@@ -1,4 +1,5 @@
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -97,7 +98,7 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Serve the files of a folder on standard input and output
+    /// Serve the files of a folder on standard input and output, or over HTTP
     Serve {
         /// The folder
         #[arg(long, default_value = ".", value_name = "DIR")]
@@ -105,6 +106,15 @@ pub(crate) enum Command {
         /// Offer tools that write, too
         #[arg(long)]
         allow_write: bool,
+        /// Serve over HTTP at this address, such as 127.0.0.1:8080; port 0 takes a free one
+        #[arg(long, value_name = "ADDR")]
+        http: Option<SocketAddr>,
+        /// Also take HTTP requests for this host
+        #[arg(long, value_name = "HOST", requires = "http")]
+        allow_host: Vec<String>,
+        /// Also take HTTP requests from pages of this origin
+        #[arg(long, value_name = "ORIGIN", requires = "http")]
+        allow_origin: Vec<String>,
     },
     /// Connect to one server and show what it has
     Inspect(Inspect),

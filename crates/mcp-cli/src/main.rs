@@ -52,7 +52,20 @@ fn main() -> ExitCode {
 async fn run(cli: Cli) -> Result<(), Failure> {
     let Cli { global, command } = cli;
     match command {
-        Command::Serve { root, allow_write } => commands::serve::run(&root, allow_write).await,
+        Command::Serve {
+            root,
+            allow_write,
+            http,
+            allow_host: hosts,
+            allow_origin: origins,
+        } => {
+            let http = http.map(|address| commands::serve::Http {
+                address,
+                hosts,
+                origins,
+            });
+            commands::serve::run(&root, allow_write, http).await
+        }
         Command::Inspect(args) => commands::inspect::run(&global, args).await,
         Command::Tools { server, json } => commands::tools::run(&global, server.as_deref(), json).await,
         Command::Call {

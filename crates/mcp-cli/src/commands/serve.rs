@@ -1,11 +1,22 @@
+use std::net::SocketAddr;
 use std::path::Path;
 
 use mcp_host::serve::{WorkspaceOptions, workspace_server};
+use mcp_http::server::{Endpoint, Options};
+use tokio::net::TcpListener;
 
 use crate::failure::Failure;
+use crate::screen;
 
-/// Serves until the input ends.
-pub(crate) async fn run(root: &Path, allow_write: bool) -> Result<(), Failure> {
+/// Where and for whom to serve over HTTP.
+pub(crate) struct Http {
+    pub(crate) address: SocketAddr,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) origins: Vec<String>,
+}
+
+/// Serves until the input ends, or over HTTP until it is told to stop.
+pub(crate) async fn run(root: &Path, allow_write: bool, http: Option<Http>) -> Result<(), Failure> {
     let options = WorkspaceOptions::new().allow_write(allow_write);
     let server = workspace_server(root, options).map_err(|error| {
         let text = format!("cannot serve {}: {error}", root.display());
@@ -14,6 +25,22 @@ pub(crate) async fn run(root: &Path, allow_write: bool) -> Result<(), Failure> {
             false => Failure::operation(text),
         }
     })?;
+    if let Some(http) = http {
+        let mut options = Options::default();
+        for host in http.hosts {
+            options = options.allow_host(host);
+        }
+        for origin in http.origins {
+            options = options.allow_origin(origin);
+        }
+        let refused = |error| Failure::operation(format!("cannot listen on {}: {error}", http.address));
+        let listener = TcpListener::bind(http.address).await.map_err(refused)?;
+        let endpoint = Endpoint::with_options(server, options);
+        let running = mcp_http::server::serve(listener, endpoint).map_err(refused)?;
+        screen::result(&format!("http://{}/mcp\n", running.address()))?;
+        running.wait().await;
+        return Ok(());
+    }
     let closed = mcp_stdio::serve(server)
         .await
         .map_err(|error| Failure::operation(format!("standard input or output cannot be used: {error}")))?;

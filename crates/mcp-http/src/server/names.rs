@@ -62,7 +62,7 @@ fn decode(value: &str) -> Result<Cow<'_, str>, ErrorObject> {
 /// Standard Base64 with padding, strictly.
 fn base64(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
-    if bytes.len() % 4 != 0 {
+    if !bytes.len().is_multiple_of(4) {
         return None;
     }
     let mut out = Vec::with_capacity(bytes.len() / 4 * 3);

@@ -142,10 +142,8 @@ impl Events for Stream {
             return Poll::Ready(None);
         }
         let mut out = this.first.take().unwrap_or_default();
-        if this.reply.is_none() {
-            if let Poll::Ready(reply) = this.running.poll_reply(cx) {
-                this.reply = Some(reply);
-            }
+        if let (None, Poll::Ready(reply)) = (&this.reply, this.running.poll_reply(cx)) {
+            this.reply = Some(reply);
         }
         while let Poll::Ready(event) = this.running.lane.poll_next(cx) {
             sse::event(&mut out, None, &event);
