@@ -8,8 +8,12 @@
 //!
 //! # Features
 //!
-//! `server`: the endpoint.
+//! `server`: the endpoint. `client`: the transport for `mcp-client`. `rustls`: https for it, with the system's roots.
 
+#[cfg(feature = "client")]
+pub mod client;
+#[cfg(any(feature = "client", feature = "server"))]
+mod names;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod sse;

@@ -18,7 +18,8 @@ use super::body::Body;
 use super::options::Options;
 use super::session::HttpSession;
 use super::table::Table;
-use super::{answer, guard, names};
+use super::{answer, guard};
+use crate::names;
 
 /// The endpoint of a server: a [`tower_service::Service`] of HTTP requests that serves both eras on one URL. It nests in
 /// hyper and axum as it is; [`serve`](super::serve()) runs it by itself. A clone is the same endpoint.
@@ -61,6 +62,11 @@ impl Endpoint {
     /// How many sessions there are.
     pub fn sessions(&self) -> usize {
         self.shared.sessions.len()
+    }
+
+    /// Ends every session, as a restart would; clients open new ones.
+    pub fn forget_sessions(&self) {
+        self.shared.sessions.clear();
     }
 
     /// Ends every session and takes no new ones.

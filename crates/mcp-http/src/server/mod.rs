@@ -6,7 +6,6 @@ mod endpoint;
 mod guard;
 mod lane;
 mod listen;
-mod names;
 mod options;
 mod post;
 mod session;

@@ -16,8 +16,8 @@ use super::endpoint::Shared;
 use super::session::{HttpSession, Taken};
 use super::stateless::Running;
 use super::stream::Stream;
-use super::{answer, guard, names};
-use crate::sse;
+use super::{answer, guard};
+use crate::{names, sse};
 
 const NOT_ACCEPTABLE: &str = "Not Acceptable: Client must accept both application/json and text/event-stream";
 
@@ -219,7 +219,11 @@ impl Shared {
             }
             Some(_) => {}
         }
-        names::match_body(headers, &request.call).map_err(bad)?;
+        let (method, name) = (
+            guard::text(headers, &names::METHOD),
+            guard::text(headers, &names::NAME),
+        );
+        names::match_body(method, name, &request.call).map_err(bad)?;
         match ServerInbound::new(self.served).request(request) {
             Verdict::Serve(admission) => Ok(admission),
             Verdict::Refuse(error) if error.code == codes::METHOD_NOT_FOUND => {

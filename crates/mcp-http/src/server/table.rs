@@ -44,11 +44,13 @@ impl Table {
 
     /// Ends every session and takes no new ones.
     pub(crate) fn close(&self) {
-        let all = {
-            let mut state = self.lock();
-            state.closed = true;
-            std::mem::take(&mut state.by_id)
-        };
+        self.lock().closed = true;
+        self.clear();
+    }
+
+    /// Ends every session.
+    pub(crate) fn clear(&self) {
+        let all = std::mem::take(&mut self.lock().by_id);
         for session in all.into_values() {
             session.close();
         }

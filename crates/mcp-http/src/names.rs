@@ -1,12 +1,13 @@
-//! The names of the headers, and whether those of a stateless request say what its body says.
+//! The names of the headers, what a stateless request puts into them, and whether they say what its body says.
 
+#[cfg(feature = "server")]
 use std::borrow::Cow;
 
-use http::{HeaderMap, HeaderName};
-use mcp_jsonrpc::{Call, ErrorObject, ParamKey, codes};
+use http::HeaderName;
+use mcp_jsonrpc::ParamKey;
+#[cfg(feature = "server")]
+use mcp_jsonrpc::{Call, ErrorObject, codes};
 use mcp_types::method;
-
-use super::guard;
 
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -14,23 +15,30 @@ pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub(crate) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Checks `Mcp-Method` and `Mcp-Name` against the body (2026-07-28: basic/transports, "Standard headers"). A proxy may
-/// have decided by them, so a difference is refused.
-pub(crate) fn match_body(headers: &HeaderMap, call: &Call) -> Result<(), ErrorObject> {
-    let said = guard::text(headers, &METHOD).ok_or_else(|| mismatch("Mcp-Method is missing"))?;
+/// Which member of the parameters `Mcp-Name` repeats, for the methods that have the header.
+pub(crate) fn name_key(method: &str) -> Option<ParamKey> {
+    match method {
+        method::TOOLS_CALL | method::PROMPTS_GET => Some(ParamKey::Name),
+        method::RESOURCES_READ => Some(ParamKey::Uri),
+        _ => None,
+    }
+}
+
+/// Checks `Mcp-Method` and `Mcp-Name`, as they came, against the body (2026-07-28: basic/transports, "Standard
+/// headers"). A proxy may have decided by them, so a difference is refused.
+#[cfg(feature = "server")]
+pub(crate) fn match_body(method: Option<&str>, name: Option<&str>, call: &Call) -> Result<(), ErrorObject> {
+    let said = method.ok_or_else(|| mismatch("Mcp-Method is missing"))?;
     if said != call.method() {
         return Err(mismatch(format!(
             "Mcp-Method is {said:?}, the body's method is {:?}",
             call.method()
         )));
     }
-    let key = match call.method() {
-        method::TOOLS_CALL | method::PROMPTS_GET => ParamKey::Name,
-        method::RESOURCES_READ => ParamKey::Uri,
-        _ => return Ok(()),
+    let Some(key) = name_key(call.method()) else {
+        return Ok(());
     };
-    let said = guard::text(headers, &NAME).ok_or_else(|| mismatch("Mcp-Name is missing"))?;
-    let said = decode(said)?;
+    let said = decode(name.ok_or_else(|| mismatch("Mcp-Name is missing"))?)?;
     match call.param_str(key) {
         Ok(Some(name)) if name == said => Ok(()),
         Ok(Some(name)) => Err(mismatch(format!("Mcp-Name is {said:?}, the body says {name:?}"))),
@@ -39,13 +47,36 @@ pub(crate) fn match_body(headers: &HeaderMap, call: &Call) -> Result<(), ErrorOb
     }
 }
 
+/// A text as a header value: itself where it is visible ASCII without white space around it, else `=?base64?...?=`.
+#[cfg(feature = "client")]
+pub(crate) fn encode(text: &str) -> String {
+    let plain = text.bytes().all(|b| (0x20..0x7f).contains(&b) || b == b'\t') && text.trim() == text;
+    if plain && !(text.starts_with("=?base64?") && text.ends_with("?=")) {
+        return text.to_owned();
+    }
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::from("=?base64?");
+    for group in text.as_bytes().chunks(3) {
+        let bits =
+            group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - group.len()));
+        for place in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * place)) as usize & 63];
+            out.push(if place <= group.len() { digit as char } else { '=' });
+        }
+    }
+    out.push_str("?=");
+    out
+}
+
 /// -32020.
+#[cfg(feature = "server")]
 pub(crate) fn mismatch(text: impl Into<Cow<'static, str>>) -> ErrorObject {
     let text: Cow<'static, str> = text.into();
     ErrorObject::new(codes::HEADER_MISMATCH, format!("Header mismatch: {text}"))
 }
 
 /// A header value as text: `=?base64?...?=` is decoded, anything else is itself.
+#[cfg(feature = "server")]
 fn decode(value: &str) -> Result<Cow<'_, str>, ErrorObject> {
     let Some(inner) = value
         .strip_prefix("=?base64?")
@@ -60,6 +91,7 @@ fn decode(value: &str) -> Result<Cow<'_, str>, ErrorObject> {
 }
 
 /// Standard Base64 with padding, strictly.
+#[cfg(feature = "server")]
 fn base64(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
     if !bytes.len().is_multiple_of(4) {
@@ -96,7 +128,7 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     Some(out)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "server"))]
 mod tests {
     use super::*;
 
@@ -117,5 +149,30 @@ mod tests {
             assert_eq!(decode(literal).unwrap(), literal);
         }
         assert_eq!(decode("=?base64?SGVsbG8?=").unwrap_err().code, -32020);
+    }
+
+    #[cfg(feature = "client")]
+    #[test]
+    fn what_is_encoded_is_decoded_and_plain_text_stays() {
+        for plain in ["echo", "a b", "x://a%20b?c=d", ""] {
+            assert_eq!(encode(plain), plain);
+        }
+        for odd in [
+            "\u{e9}",
+            " a",
+            "a ",
+            "a\nb",
+            "=?base64?x?=",
+            "\u{1f642}\u{1f642}",
+            "a\u{7f}",
+        ] {
+            let encoded = encode(odd);
+            assert!(
+                encoded.starts_with("=?base64?") && encoded.is_ascii(),
+                "{encoded}"
+            );
+            assert_eq!(decode(&encoded).unwrap(), odd);
+        }
+        assert_eq!(encode("\u{e9}"), "=?base64?w6k=?=");
     }
 }

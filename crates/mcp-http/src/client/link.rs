@@ -1,0 +1,690 @@
+//! The way to a server over HTTP: each message is a request of its own, and what comes back finds its call.
+
+use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
+use http_body_util::BodyExt;
+use hyper::body::Incoming as HttpBody;
+use mcp_exchange::{
+    BoxHandler, CallSlot, Closed, Exchange, Incoming, Link, LinkError, Notice, Outbox, Outgoing,
+    ScopeBuilder, call_slot,
+};
+use mcp_jsonrpc::{Call, Frame, Limits, Message, ParamKey, RawJson, Request, RequestId, encode, scan};
+use mcp_session::{Admission, ClientInbound, NoteVerdict, Verdict};
+use mcp_types::meta::RequestMeta;
+use mcp_types::{ProgressParams, ProgressToken, Revision, method};
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use super::options::{MAX_WAIT, Options};
+use super::wire::{Pool, excerpt, read};
+use crate::{names, sse};
+
+const UNSET: u8 = u8::MAX;
+
+pub(crate) struct Shared {
+    pool: Pool,
+    url: Uri,
+    headers: HeaderMap,
+    options: Options,
+    limits: Limits,
+    inbound: BoxHandler,
+    rules: Mutex<ClientInbound>,
+    next_id: AtomicI64,
+    revision: AtomicU8,
+    session: Mutex<Option<HeaderValue>>,
+    /// The handshake as it was sent, to repeat it when the server forgot the session.
+    handshake: Mutex<Option<Bytes>>,
+    renewing: tokio::sync::Mutex<()>,
+    own: Mutex<Option<AbortHandle>>,
+    closed: watch::Sender<Option<Closed>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A link over HTTP; see [`Link`].
+#[derive(Clone)]
+pub(crate) struct HttpLink(Arc<Shared>);
+
+/// What became of a stream that was read.
+enum Read {
+    /// The call has its answer.
+    Answered,
+    /// It ended, or broke, without one.
+    Broken,
+}
+
+/// Where a stream can be taken up again.
+#[derive(Default)]
+struct Place {
+    last_id: Option<String>,
+    wait: Option<Duration>,
+    events: u64,
+}
+
+impl HttpLink {
+    pub(crate) fn new(
+        pool: Pool,
+        url: Uri,
+        headers: HeaderMap,
+        options: Options,
+        inbound: BoxHandler,
+    ) -> Self {
+        Self(Arc::new(Shared {
+            pool,
+            url,
+            headers,
+            limits: Limits::default().with_max_bytes(options.max_answer),
+            options,
+            inbound,
+            rules: Mutex::default(),
+            next_id: AtomicI64::new(0),
+            revision: AtomicU8::new(UNSET),
+            session: Mutex::default(),
+            handshake: Mutex::default(),
+            renewing: tokio::sync::Mutex::default(),
+            own: Mutex::default(),
+            closed: watch::Sender::new(None),
+        }))
+    }
+}
+
+impl Shared {
+    fn revision(&self) -> Option<Revision> {
+        Revision::ALL
+            .get(usize::from(self.revision.load(Ordering::Acquire)))
+            .copied()
+    }
+
+    fn gone(&self) -> Option<LinkError> {
+        self.closed
+            .borrow()
+            .as_ref()
+            .map(|how| LinkError::closed(format!("the connection is closed: {}", how.reason)))
+    }
+
+    /// The headers of a message: the configured ones, and on top of them those that the protocol demands.
+    fn headers(&self, call: Option<&Call>) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("application/json, text/event-stream"),
+        );
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let mut set = |name: HeaderName, value: &str| {
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(name, value);
+            }
+        };
+        let meta = call.and_then(|call| call.param(ParamKey::Meta));
+        let said = meta.as_ref().and_then(|meta| RequestMeta::parse(meta).ok());
+        let stateless = said.and_then(|meta| meta.protocol_version.map(|version| version.into_owned()));
+        match (stateless, call) {
+            (Some(version), Some(call)) => {
+                set(names::PROTOCOL_VERSION, &version);
+                set(names::METHOD, call.method());
+                if let Some(key) = names::name_key(call.method()) {
+                    if let Ok(Some(name)) = call.param_str(key) {
+                        set(names::NAME, &names::encode(&name));
+                    }
+                }
+            }
+            _ => {
+                let settled = self
+                    .revision()
+                    .filter(|_| call.is_none_or(|call| call.method() != method::INITIALIZE));
+                if let Some(revision) = settled {
+                    set(names::PROTOCOL_VERSION, revision.name());
+                }
+                if let Some(session) = lock(&self.session).clone().filter(|_| settled.is_some()) {
+                    headers.insert(names::SESSION_ID, session);
+                }
+            }
+        }
+        headers
+    }
+
+    async fn post(&self, headers: &HeaderMap, frame: Bytes) -> Result<Response<HttpBody>, LinkError> {
+        self.pool
+            .send(
+                Method::POST,
+                &self.url,
+                headers,
+                frame,
+                self.options.max_redirects,
+            )
+            .await
+    }
+
+    /// One call from its request to its answer. Runs in a task whose end is the end of the call.
+    async fn call(self: Arc<Self>, id: RequestId, call: Call, frame: Bytes, slot: CallSlot) {
+        if let Err(error) = self.carry(&id, &call, frame, &slot).await {
+            slot.lost(error);
+        }
+    }
+
+    async fn carry(
+        self: &Arc<Self>,
+        id: &RequestId,
+        call: &Call,
+        frame: Bytes,
+        slot: &CallSlot,
+    ) -> Result<(), LinkError> {
+        let headers = self.headers(Some(call));
+        let mut response = self.post(&headers, frame.clone()).await?;
+        let used = headers.get(&names::SESSION_ID);
+        if response.status() == StatusCode::NOT_FOUND && used.is_some() {
+            // The server forgot the session: one handshake for all who wait, then this request once more. It was
+            // refused before it ran, so nothing runs twice (P085).
+            self.renew(used).await?;
+            response = self.post(&self.headers(Some(call)), frame).await?;
+        }
+        if call.method() == method::INITIALIZE {
+            *lock(&self.session) = response.headers().get(&names::SESSION_ID).cloned();
+        }
+        let status = response.status();
+        if media_type(&response) == "text/event-stream" {
+            return self.streamed(id, response, slot).await;
+        }
+        let body = read(response, self.options.max_answer).await?;
+        match scan(body.clone(), &self.limits) {
+            Ok(Frame::One(Message::Response(answer))) => {
+                let ours = answer
+                    .id
+                    .as_ref()
+                    .is_none_or(|answered| id.is_answered_by(answered));
+                // A refusal before dispatch has no id; it came back for this request all the same.
+                if ours && (answer.id.is_some() || answer.outcome.is_err()) {
+                    slot.done(answer.outcome);
+                    return Ok(());
+                }
+                Err(LinkError::peer("the server answered another request"))
+            }
+            _ => Err(refused(status, &body, used.is_some())),
+        }
+    }
+
+    /// Reads the stream that answers a call, and takes it up again where it broke and the server lets it.
+    async fn streamed(
+        self: &Arc<Self>,
+        id: &RequestId,
+        response: Response<HttpBody>,
+        slot: &CallSlot,
+    ) -> Result<(), LinkError> {
+        let mut place = Place::default();
+        let mut response = Some(response);
+        let (mut tries, mut seen) = (0, 0);
+        loop {
+            if let Some(response) = response.take() {
+                if matches!(
+                    self.read_stream(response, Some((id, slot)), &mut place).await?,
+                    Read::Answered
+                ) {
+                    return Ok(());
+                }
+            }
+            let stateful = self.revision().is_some_and(|revision| !revision.is_stateless());
+            let (Some(last), true) = (place.last_id.clone(), stateful) else {
+                return Err(LinkError::transport(
+                    "the server's stream ended without an answer",
+                ));
+            };
+            // Only new events are a reason to begin counting anew (P090).
+            if place.events > seen {
+                (tries, seen) = (0, place.events);
+            }
+            if tries >= self.options.max_resumes {
+                return Err(LinkError::transport(
+                    "the server's stream broke and could not be taken up again",
+                ));
+            }
+            tokio::time::sleep(self.wait(&place, tries)).await;
+            tries += 1;
+            match self.get(Some(&last)).await {
+                Ok(next) if next.status().is_success() => response = Some(next),
+                Ok(next) => return Err(refused(next.status(), b"", true)),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn wait(&self, place: &Place, tries: u32) -> Duration {
+        let first = place.wait.unwrap_or(self.options.first_wait);
+        first
+            .saturating_mul(2u32.saturating_pow(tries))
+            .min(MAX_WAIT.max(first))
+    }
+
+    async fn get(&self, last: Option<&str>) -> Result<Response<HttpBody>, LinkError> {
+        let mut headers = self.headers(None);
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.remove(CONTENT_TYPE);
+        if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
+            headers.insert(names::LAST_EVENT_ID, last);
+        }
+        self.pool
+            .send(
+                Method::GET,
+                &self.url,
+                &headers,
+                Bytes::new(),
+                self.options.max_redirects,
+            )
+            .await
+    }
+
+    async fn read_stream(
+        self: &Arc<Self>,
+        response: Response<HttpBody>,
+        call: Option<(&RequestId, &CallSlot)>,
+        place: &mut Place,
+    ) -> Result<Read, LinkError> {
+        let mut body = response.into_body();
+        let mut decoder = sse::Decoder::new(self.options.max_answer);
+        loop {
+            let frame = match body.frame().await {
+                Some(Ok(frame)) => frame,
+                Some(Err(error)) => {
+                    tracing::debug!(%error, "a stream broke");
+                    return Ok(Read::Broken);
+                }
+                None => return Ok(Read::Broken),
+            };
+            if let Some(bytes) = frame.data_ref() {
+                decoder.feed(bytes);
+            }
+            loop {
+                let event = decoder
+                    .next_event()
+                    .map_err(|error| LinkError::peer(error.to_string()))?;
+                let Some(event) = event else { break };
+                if let Some(milliseconds) = event.retry {
+                    place.wait = Some(Duration::from_millis(milliseconds));
+                }
+                if event.id.is_some() {
+                    place.last_id = event.id;
+                    place.events += 1;
+                }
+                if event.data.is_empty() || event.name != "message" {
+                    continue;
+                }
+                match scan(event.data, &self.limits) {
+                    Ok(Frame::One(message)) => {
+                        if self.message(message, call) {
+                            return Ok(Read::Answered);
+                        }
+                    }
+                    Ok(Frame::Batch(messages)) => {
+                        let mut answered = false;
+                        for message in messages.into_iter().flatten() {
+                            answered |= self.message(message, call);
+                        }
+                        if answered {
+                            return Ok(Read::Answered);
+                        }
+                    }
+                    Err(error) => {
+                        let ours =
+                            call.filter(|(id, _)| error.id().is_some_and(|other| id.is_answered_by(other)));
+                        if let Some((_, slot)) = ours {
+                            slot.lost(LinkError::peer(format!(
+                                "the server's answer is malformed: {error}"
+                            )));
+                            return Ok(Read::Answered);
+                        }
+                        tracing::warn!(%error, "an event that is no message was skipped");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes a message. True where it is the answer to the call.
+    fn message(self: &Arc<Self>, message: Message, call: Option<(&RequestId, &CallSlot)>) -> bool {
+        match message {
+            Message::Response(response) => match (call, &response.id) {
+                (Some((id, slot)), Some(answered)) if id.is_answered_by(answered) => {
+                    slot.done(response.outcome);
+                    return true;
+                }
+                _ => tracing::debug!("an answer that nothing waits for was dropped"),
+            },
+            Message::Notification(note) => self.notification(note, call),
+            Message::Request(request) => self.question(request),
+        }
+        false
+    }
+
+    fn notification(&self, note: Call, call: Option<(&RequestId, &CallSlot)>) {
+        if note.method() == method::PROGRESS {
+            let token = note
+                .parse::<ProgressParams>()
+                .ok()
+                .map(|params| match params.progress_token {
+                    ProgressToken::Number(number) => RequestId::Number(number),
+                    ProgressToken::String(text) => RequestId::String(text),
+                });
+            if let Some((_, slot)) = call.filter(|(id, _)| token.as_ref() == Some(*id)) {
+                slot.notice(note);
+            }
+            return;
+        }
+        let verdict = lock(&self.rules).notification(&note);
+        if let NoteVerdict::Ignore(why) = verdict {
+            tracing::debug!(method = note.method(), why, "a notification was dropped");
+            return;
+        }
+        tokio::spawn(self.inbound.notify_boxed(Notice::new(note, None)));
+    }
+
+    /// Answers a question of the server, in a request of its own.
+    fn question(self: &Arc<Self>, request: Request) {
+        let verdict = lock(&self.rules).request(&request);
+        let shared = Arc::clone(self);
+        let frame = match verdict {
+            None => return,
+            Some(Verdict::Serve(Admission {
+                peer, progress_token, ..
+            })) => {
+                let scope = ScopeBuilder::new(request.id.clone(), peer, Arc::new(Nowhere))
+                    .progress_token(progress_token)
+                    .build();
+                let work = self.inbound.call_boxed(Exchange::new(request, scope));
+                tokio::spawn(async move {
+                    let frame = work.await.into_frame().freeze();
+                    shared.answer(frame).await;
+                });
+                return;
+            }
+            Some(Verdict::Answer(value)) => {
+                let mut frame = BytesMut::new();
+                encode::result(&mut frame, &request.id, value.as_bytes());
+                frame
+            }
+            Some(Verdict::Refuse(error)) => {
+                let mut frame = BytesMut::new();
+                encode::error(&mut frame, Ok(&request.id), &error);
+                frame
+            }
+            Some(_) => return,
+        };
+        tokio::spawn(async move { shared.answer(frame.freeze()).await });
+    }
+
+    async fn answer(&self, frame: Bytes) {
+        let headers = self.headers(None);
+        match tokio::time::timeout(self.options.send_timeout, self.post(&headers, frame)).await {
+            Ok(Ok(response)) if response.status().is_success() => {}
+            Ok(Ok(response)) => {
+                tracing::warn!(status = %response.status(), "the server did not take our answer")
+            }
+            Ok(Err(error)) => tracing::warn!(%error, "our answer could not be sent"),
+            Err(_) => tracing::warn!("our answer could not be sent in time"),
+        }
+    }
+
+    /// A new session in place of the one that the server forgot, unless somebody was quicker.
+    async fn renew(self: &Arc<Self>, forgotten: Option<&HeaderValue>) -> Result<(), LinkError> {
+        let _one = self.renewing.lock().await;
+        if lock(&self.session).as_ref() != forgotten {
+            return Ok(());
+        }
+        let Some(frame) = lock(&self.handshake).clone() else {
+            return Err(LinkError::transport("the server forgot the session"));
+        };
+        tracing::info!("the server forgot the session; a new one is opened");
+        let mut headers = self.headers(None);
+        headers.remove(&names::SESSION_ID);
+        headers.remove(&names::PROTOCOL_VERSION);
+        let response = self.post(&headers, frame).await?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(refused(status, b"", false));
+        }
+        let session = response.headers().get(&names::SESSION_ID).cloned();
+        // What the server says of itself was heard before; only the session is new.
+        let (slot, answer) = call_slot();
+        let id = RequestId::Number(0);
+        if media_type(&response) == "text/event-stream" {
+            let _ = self
+                .read_stream(response, Some((&id, &slot)), &mut Place::default())
+                .await;
+        } else {
+            let _ = read(response, self.options.max_answer).await;
+        }
+        drop(answer);
+        *lock(&self.session) = session;
+        self.send_note(method::INITIALIZED, None).await?;
+        self.listen();
+        Ok(())
+    }
+
+    async fn send_note(&self, method: &str, params: Option<&[u8]>) -> Result<(), LinkError> {
+        let mut frame = BytesMut::new();
+        encode::notification(&mut frame, method, params);
+        let body = params.map(|params| RawJson::from_bytes(Bytes::copy_from_slice(params), &self.limits));
+        let call = Call::new(method, body.and_then(Result::ok));
+        let headers = self.headers(Some(&call));
+        let sent = self.post(&headers, frame.freeze());
+        let late = || LinkError::transport(format!("the server did not take {method} in time"));
+        let response = tokio::time::timeout(self.options.send_timeout, sent)
+            .await
+            .map_err(|_| late())??;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(());
+        }
+        let body = read(response, self.options.max_answer).await.unwrap_or_default();
+        Err(refused(status, &body, headers.contains_key(&names::SESSION_ID)))
+    }
+
+    /// Opens the stream on which the server speaks by itself, in the background: it is optional, and 405 means that there
+    /// is none (P089).
+    fn listen(self: &Arc<Self>) {
+        let weak = Arc::downgrade(self);
+        let task = tokio::spawn(async move {
+            let mut place = Place::default();
+            let (mut tries, mut seen) = (0, 0);
+            loop {
+                let Some(shared) = weak.upgrade() else { return };
+                match shared.get(place.last_id.as_deref()).await {
+                    Ok(response) if response.status().is_success() => {
+                        if shared.read_stream(response, None, &mut place).await.is_err() {
+                            return;
+                        }
+                    }
+                    // None is offered, or no longer.
+                    Ok(_) => return,
+                    Err(error) => tracing::debug!(%error, "the server's own stream cannot be opened"),
+                }
+                if place.events > seen {
+                    (tries, seen) = (0, place.events);
+                }
+                if tries >= shared.options.max_resumes {
+                    return;
+                }
+                let wait = shared.wait(&place, tries);
+                tries += 1;
+                drop(shared);
+                tokio::time::sleep(wait).await;
+            }
+        });
+        if let Some(before) = lock(&self.own).replace(task.abort_handle()) {
+            before.abort();
+        }
+    }
+
+    fn end(&self, how: Closed) -> bool {
+        if let Some(own) = lock(&self.own).take() {
+            own.abort();
+        }
+        self.closed.send_if_modified(|state| {
+            let first = state.is_none();
+            state.get_or_insert(how);
+            first
+        })
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(own) = lock(&self.own).take() {
+            own.abort();
+        }
+    }
+}
+
+/// Why a request has no JSON-RPC answer.
+fn refused(status: StatusCode, body: &[u8], in_session: bool) -> LinkError {
+    let said = excerpt(body);
+    let said = if said.is_empty() {
+        String::new()
+    } else {
+        format!(": {said}")
+    };
+    match status {
+        // No sign of what the server speaks: it wants to know who asks.
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            LinkError::transport(format!("the server wants authorization ({status}){said}"))
+        }
+        StatusCode::NOT_FOUND if !in_session => {
+            LinkError::peer(format!("there is no endpoint at this URL ({status}){said}"))
+        }
+        status if status.is_server_error() => {
+            LinkError::transport(format!("the server failed ({status}){said}"))
+        }
+        status if status.is_success() => {
+            LinkError::peer(format!("the server's answer is no message ({status}){said}"))
+        }
+        status => LinkError::peer(format!("the server refused the request ({status}){said}")),
+    }
+}
+
+/// The media type, without parameters, in small letters.
+fn media_type(response: &Response<HttpBody>) -> String {
+    let value = response
+        .headers()
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    value
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase()
+}
+
+/// Progress about a question has no way back to the server here.
+struct Nowhere;
+
+impl Outbox for Nowhere {
+    fn try_send(&self, _: BytesMut) -> Result<(), BytesMut> {
+        Ok(())
+    }
+
+    fn room(&self) -> std::pin::Pin<Box<dyn Future<Output = bool> + Send + '_>> {
+        Box::pin(std::future::ready(false))
+    }
+}
+
+impl Link for HttpLink {
+    fn next_id(&self) -> RequestId {
+        RequestId::Number(self.0.next_id.fetch_add(1, Ordering::Relaxed))
+    }
+
+    async fn open(&self, id: RequestId, call: Outgoing) -> Result<Incoming, LinkError> {
+        let shared = &self.0;
+        if let Some(error) = shared.gone() {
+            return Err(error);
+        }
+        let mut frame = BytesMut::with_capacity(64 + call.params.as_ref().map_or(0, Bytes::len));
+        encode::request(&mut frame, &id, &call.method, call.params.as_deref());
+        let frame = frame.freeze();
+        let Ok(Frame::One(Message::Request(request))) = scan(frame.clone(), &shared.limits) else {
+            return Err(LinkError::usage("the request is no message, or over the limit"));
+        };
+        if call.method == method::INITIALIZE {
+            *lock(&shared.handshake) = Some(frame.clone());
+        }
+        let (slot, mut incoming) = call_slot();
+        let stateless = shared.headers(Some(&request.call)).contains_key(&names::METHOD);
+        let quiet = call.method == method::INITIALIZE;
+        let task =
+            tokio::spawn(Arc::clone(shared).call(id.clone(), request.call, frame, slot)).abort_handle();
+        let weak = Arc::downgrade(shared);
+        incoming.on_drop(move |reason| {
+            // Dropping the response is the cancel of the stateless era; sessions want to be told.
+            task.abort();
+            let Some(shared) = weak.upgrade().filter(|_| !stateless && !quiet) else {
+                return;
+            };
+            tokio::spawn(async move {
+                let mut params = BytesMut::from(&br#"{"requestId":"#[..]);
+                encode::id(&mut params, &id);
+                if let Some(reason) = reason {
+                    params.extend_from_slice(br#","reason":"#);
+                    encode::string(&mut params, &reason);
+                }
+                params.extend_from_slice(b"}");
+                if let Err(error) = shared.send_note(method::CANCELLED, Some(&params)).await {
+                    tracing::debug!(%error, "a cancellation could not be sent");
+                }
+            });
+        });
+        Ok(incoming)
+    }
+
+    async fn notify(&self, note: Outgoing) -> Result<(), LinkError> {
+        if let Some(error) = self.0.gone() {
+            return Err(error);
+        }
+        self.0.send_note(&note.method, note.params.as_deref()).await?;
+        if note.method == method::INITIALIZED {
+            self.0.listen();
+        }
+        Ok(())
+    }
+
+    fn negotiated(&self, revision: Revision) {
+        let at = Revision::ALL.iter().position(|known| *known == revision);
+        self.0.revision.store(
+            at.and_then(|at| u8::try_from(at).ok()).unwrap_or(UNSET),
+            Ordering::Release,
+        );
+        lock(&self.0.rules).negotiated(revision);
+    }
+
+    async fn closed(&self) -> Closed {
+        let mut state = self.0.closed.subscribe();
+        let how = state
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|state| state.clone());
+        how.unwrap_or_else(|| Closed::new("the connection is gone", false))
+    }
+
+    async fn close(&self) -> Closed {
+        let how = Closed::new("closed by us", true);
+        if self.0.end(how.clone()) {
+            let headers = self.0.headers(None);
+            if headers.contains_key(&names::SESSION_ID) {
+                // 405 is fine: not every server lets sessions be ended (P104).
+                let sent = self
+                    .0
+                    .pool
+                    .send(Method::DELETE, &self.0.url, &headers, Bytes::new(), 0);
+                let _ = tokio::time::timeout(self.0.options.send_timeout, sent).await;
+                *lock(&self.0.session) = None;
+            }
+        }
+        how
+    }
+}
