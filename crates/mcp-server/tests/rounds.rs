@@ -68,6 +68,32 @@ async fn earlier_answers_and_remembered_values_survive_the_rounds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_earlier_answer_alone_is_carried_along_too() {
+    async fn steps(cx: Cx) -> Result<String, Failure> {
+        let mut said = Vec::new();
+        for key in ["one", "two", "three"] {
+            let who = cx.ask(key, Elicit::of::<Name>(key)).await?.accepted();
+            said.extend(who.map(|who| who.name));
+        }
+        Ok(said.join(" "))
+    }
+    for revision in ERAS {
+        let server = Server::builder("s", "1")
+            .tool(Tool::new("steps", steps))
+            .build()
+            .unwrap();
+        let mut peer = Peer::with(server, revision, everything()).await;
+        let answer = |_: &str, params: &Value| accept(params["message"].as_str().unwrap());
+        let (answer, rounds) = drive(&mut peer, "steps", answer).await;
+        assert_eq!(
+            (text(&answer["result"]), rounds),
+            ("one two three", 3),
+            "{revision}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_key_means_one_answer_and_one_value_in_both_eras() {
     async fn twice(cx: Cx) -> Result<String, Failure> {
         let mut said = String::new();
