@@ -139,7 +139,17 @@ pub(crate) struct Inspect {
     /// One JSON document
     #[arg(long)]
     pub(crate) json: bool,
+    /// The server's URL
+    #[arg(
+        value_name = "URL",
+        required_unless_present = "command",
+        conflicts_with = "command"
+    )]
+    pub(crate) url: Option<String>,
+    /// Send this header with every request to the URL, as `name: value`
+    #[arg(long, value_name = "HEADER", requires = "url")]
+    pub(crate) header: Vec<String>,
     /// The program to start and its arguments, after --
-    #[arg(last = true, required = true, value_name = "COMMAND ARGS")]
+    #[arg(last = true, value_name = "COMMAND ARGS")]
     pub(crate) command: Vec<OsString>,
 }

@@ -17,9 +17,10 @@ pub(crate) async fn unless_told_to_stop(
     let outcome = {
         let mut command = std::pin::pin!(command);
         tokio::select! {
+            // Signals are heard before the command says anything.
             biased;
-            outcome = &mut command => Ok(outcome),
             code = told_to_stop() => Err(code),
+            outcome = &mut command => Ok(outcome),
         }
     };
     match outcome {

@@ -108,3 +108,29 @@ fn it_ends_when_told_to() {
     assert_eq!(serving.child.wait().unwrap().code(), Some(143));
     assert!(TcpStream::connect(&serving.address).is_err());
 }
+
+#[test]
+fn inspect_shows_a_server_at_a_url_in_each_revision() {
+    let serving = serve(&[]);
+    let url = format!("http://{}/mcp", serving.address);
+    for revision in ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] {
+        let ran = Command::new(env!("CARGO_BIN_EXE_mcp"))
+            .args([
+                "inspect",
+                &url,
+                "--protocol",
+                revision,
+                "--call",
+                "read_file",
+                r#"{"path":"todo.md"}"#,
+            ])
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&ran.stdout);
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        assert!(
+            shown.contains(&format!("protocol: {revision}")) && shown.contains("buy milk"),
+            "{shown}"
+        );
+    }
+}

@@ -109,7 +109,7 @@ async fn one_that_fails_leaves_the_others_alone_and_the_order_is_that_of_the_fil
             ),
             (
                 "w-remote",
-                serde_json::json!({"type": "http", "url": "http://localhost:9"}),
+                serde_json::json!({"type": "sse", "url": "http://localhost:9"}),
             ),
             ("v-nothing", serde_json::json!({})),
             ("u-good", entry(ECHO, serde_json::json!({}))),
@@ -256,5 +256,39 @@ async fn an_old_server_that_ignores_what_it_does_not_know_still_has_time_to_star
     let deaf = entry(&deaf, serde_json::json!({"startup_timeout": 3}));
     let host = start(launcher(), &[("deaf", deaf)]).await;
     assert_eq!(host.clients().count(), 1, "{:?}", host.servers()[0].failure());
+    host.close().await;
+}
+
+#[tokio::test]
+async fn a_server_at_a_url_joins_the_others_and_one_that_is_not_there_is_told() {
+    use mcp_http::server::{Endpoint, Options, serve};
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/workspace");
+    let server = mcp_host::serve::workspace_server(folder, mcp_host::serve::WorkspaceOptions::new()).unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let running = serve(listener, Endpoint::with_options(server, Options::default())).unwrap();
+    let url = format!("http://{}/mcp", running.address());
+    let host = start(
+        launcher(),
+        &[
+            (
+                "far",
+                serde_json::json!({"type": "http", "url": url, "headers": {"X-Team": "notes"}}),
+            ),
+            (
+                "gone",
+                serde_json::json!({"type": "http", "url": "http://127.0.0.1:9/mcp"}),
+            ),
+        ],
+    )
+    .await;
+    assert_eq!(host.registry().snapshot().len(), 3);
+    let why = host.servers()[1].failure().unwrap().to_string();
+    assert!(why.contains("cannot be reached"), "{why}");
+    let list = host
+        .registry()
+        .call("mcp__far__list_files", RawJson::empty_object())
+        .await
+        .unwrap();
+    assert!(!list.is_error);
     host.close().await;
 }

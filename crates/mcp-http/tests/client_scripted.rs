@@ -89,9 +89,8 @@ fn old(
     call: impl Fn(&str) -> String + Send + Sync + 'static,
 ) -> impl Fn(&str) -> String + Send + Sync + 'static {
     move |request| {
-        if request.starts_with("GET") && !request.to_ascii_lowercase().contains("last-event-id") {
-            http("405 Method Not Allowed", "", "")
-        } else if request.starts_with("DELETE") {
+        let resumes = request.to_ascii_lowercase().contains("last-event-id");
+        if request.starts_with("DELETE") || request.starts_with("GET") && !resumes {
             http("405 Method Not Allowed", "", "")
         } else if request.contains("server/discover") {
             http("400 Bad Request", "", "no session")

@@ -1,4 +1,7 @@
+use std::ffi::OsString;
+
 use mcp_client::{Client, ClientError};
+use mcp_http::client::Http;
 use mcp_jsonrpc::RawJson;
 use mcp_stdio::process::Command;
 use mcp_types::{
@@ -42,25 +45,21 @@ pub(crate) async fn run(global: &Global, args: Inspect) -> Result<(), Failure> {
         Some([name, json]) => Some((name.as_str(), arguments::read(Some(json))?)),
         _ => None,
     };
-    let Some((program, rest)) = args.command.split_first() else {
-        return Err(Failure::usage("there is no command after --"));
+    let name = match (&args.url, args.command.first()) {
+        (Some(url), _) => url.clone(),
+        (None, Some(program)) => program.to_string_lossy().into_owned(),
+        (None, None) => return Err(Failure::usage("there is neither a URL nor a command after --")),
     };
-    let mut command = Command::new(program).args(rest.iter().cloned());
-    if global.verbose {
-        command = command.on_stderr(|line| screen::error_line(&line.to_string()));
-    }
-    if global.trace {
-        let options = mcp_stdio::Options::default();
-        command = command.options(options.with_trace(trace::printer(None, trace::Masks::default())));
-    }
     let mut builder = Client::builder("mcp", env!("CARGO_PKG_VERSION"));
-    builder = Terminal::default().set_up(&program.to_string_lossy(), builder);
+    builder = Terminal::default().set_up(&name, builder);
     if let Some(revision) = revision {
         builder = builder.revisions(revision);
     }
-    let client = builder.connect(command).await.map_err(|error| {
-        Failure::operation(format!("no connection to {}: {error}", program.to_string_lossy()))
-    })?;
+    let client = match &args.url {
+        Some(url) => builder.connect(url_of(url, &args.header)?).await,
+        None => builder.connect(command_of(global, &args.command)?).await,
+    };
+    let client = client.map_err(|error| Failure::operation(format!("no connection to {name}: {error}")))?;
     let report = ask(&client, wanted).await;
     client.close().await;
     let report = report?;
@@ -76,6 +75,33 @@ pub(crate) async fn run(global: &Global, args: Inspect) -> Result<(), Failure> {
         true => Err(Failure::silent()),
         false => Ok(()),
     }
+}
+
+fn command_of(global: &Global, command: &[OsString]) -> Result<Command, Failure> {
+    let Some((program, rest)) = command.split_first() else {
+        return Err(Failure::usage("there is no command after --"));
+    };
+    let mut command = Command::new(program).args(rest.iter().cloned());
+    if global.verbose {
+        command = command.on_stderr(|line| screen::error_line(&line.to_string()));
+    }
+    if global.trace {
+        let options = mcp_stdio::Options::default();
+        command = command.options(options.with_trace(trace::printer(None, trace::Masks::default())));
+    }
+    Ok(command)
+}
+
+fn url_of(url: &str, headers: &[String]) -> Result<Http, Failure> {
+    let wrong = |error: mcp_exchange::LinkError| Failure::usage(error.to_string());
+    let mut server = Http::new(url).map_err(wrong)?;
+    for header in headers {
+        let (name, value) = header
+            .split_once(':')
+            .ok_or_else(|| Failure::usage("a header is given as `name: value`"))?;
+        server = server.header(name.trim(), value.trim()).map_err(wrong)?;
+    }
+    Ok(server)
 }
 
 fn revision_of(name: &str) -> Result<Revision, Failure> {

@@ -37,7 +37,7 @@ fn tools_of_all_servers_and_a_report_of_those_that_fail() {
             ("off", r#"{"command":"x","disabled":true}"#.to_owned()),
             (
                 "remote",
-                r#"{"type":"http","url":"http://localhost:9/mcp"}"#.to_owned(),
+                r#"{"type":"sse","url":"http://localhost:9/mcp"}"#.to_owned(),
             ),
         ],
     );
@@ -65,7 +65,7 @@ fn tools_of_all_servers_and_a_report_of_those_that_fail() {
         ran.err
     );
     assert!(
-        told[2].starts_with("mcp: remote: it is reached by URL"),
+        told[2].starts_with("mcp: remote: it is reached by the old HTTP+SSE transport"),
         "{}",
         ran.err
     );

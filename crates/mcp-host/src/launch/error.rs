@@ -18,9 +18,11 @@ enum Kind {
     #[error("env_file: {0}")]
     EnvFile(ConfigError),
     #[error(
-        "it is reached by URL, and this version starts programs only; leave it out or set \"disabled\": true"
+        "it is reached by the old HTTP+SSE transport, which this version does not speak; try \"type\": \"http\", or set \"disabled\": true"
     )]
     NoTransport,
+    #[error("{0}")]
+    Url(mcp_exchange::LinkError),
     #[error("{0}")]
     Client(ClientError),
     #[error("{0}")]
@@ -53,6 +55,10 @@ impl LaunchError {
 
     pub(super) fn no_transport() -> Self {
         Kind::NoTransport.into()
+    }
+
+    pub(super) fn url(error: mcp_exchange::LinkError) -> Self {
+        Kind::Url(error).into()
     }
 
     pub(super) fn client(error: ClientError) -> Self {

@@ -43,13 +43,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_client::ClientBuilder;
+use mcp_http::client::Http;
 use mcp_stdio::process::Command;
 
 pub use self::error::LaunchError;
 pub use self::host::{Ending, Host, Server, State};
 
 use self::stderr::Lines;
-use crate::config::{HostConfig, Launch, ServerSpec, StdioLaunch, Surroundings};
+use crate::config::{HostConfig, HttpLaunch, Launch, RemoteMode, ServerSpec, StdioLaunch, Surroundings};
 
 /// How long a server may take to answer `server/discover` before it counts as an old one.
 const PROBE: Duration = Duration::from_secs(5);
@@ -186,11 +187,10 @@ impl Launcher {
         for warning in warnings {
             tracing::warn!("{warning}");
         }
-        let launch = match launch {
-            Launch::Stdio(launch) => launch,
-            Launch::Http(_) => return Err(LaunchError::no_transport()),
+        let way = match &launch {
+            Launch::Stdio(launch) => Way::Program(self.command_of(spec, launch, around, &lines)?),
+            Launch::Http(launch) => Way::Url(url_of(launch)?),
         };
-        let command = self.command_of(spec, &launch, around, &lines)?;
         let time = spec.timeouts.startup.unwrap_or(self.startup_timeout);
         // An old server may not answer the probe at all; the handshake needs time after it.
         let probe = PROBE.min(time / 3);
@@ -204,7 +204,11 @@ impl Launcher {
             builder = set_up(spec, builder);
         }
         let ready = async {
-            let client = builder.connect(command).await.map_err(LaunchError::client)?;
+            let client = match way {
+                Way::Program(command) => builder.connect(command).await,
+                Way::Url(url) => builder.connect(url).await,
+            };
+            let client = client.map_err(LaunchError::client)?;
             let filtered = source::Filtered::new(client.clone(), spec.tools.clone());
             let attached = self.registry.attach_client_through(&spec.name, &client, filtered);
             let follow = attached.await.map_err(LaunchError::bridge)?;
@@ -251,6 +255,23 @@ impl Launcher {
         }
         Ok(command)
     }
+}
+
+/// How a server is reached.
+enum Way {
+    Program(Command),
+    Url(Http),
+}
+
+fn url_of(launch: &HttpLaunch) -> Result<Http, LaunchError> {
+    if launch.mode == RemoteMode::Sse {
+        return Err(LaunchError::no_transport());
+    }
+    let mut url = Http::new(launch.url.expose()).map_err(LaunchError::url)?;
+    for (name, value) in &launch.headers {
+        url = url.header(name, value.expose()).map_err(LaunchError::url)?;
+    }
+    Ok(url)
 }
 
 impl std::fmt::Debug for Launcher {

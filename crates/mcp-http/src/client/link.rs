@@ -129,10 +129,9 @@ impl Shared {
             (Some(version), Some(call)) => {
                 set(names::PROTOCOL_VERSION, &version);
                 set(names::METHOD, call.method());
-                if let Some(key) = names::name_key(call.method()) {
-                    if let Ok(Some(name)) = call.param_str(key) {
-                        set(names::NAME, &names::encode(&name));
-                    }
+                let name = names::name_key(call.method()).map(|key| call.param_str(key));
+                if let Some(Ok(Some(name))) = name {
+                    set(names::NAME, &names::encode(&name));
                 }
             }
             _ => {
@@ -221,13 +220,12 @@ impl Shared {
         let mut response = Some(response);
         let (mut tries, mut seen) = (0, 0);
         loop {
-            if let Some(response) = response.take() {
-                if matches!(
-                    self.read_stream(response, Some((id, slot)), &mut place).await?,
-                    Read::Answered
-                ) {
-                    return Ok(());
-                }
+            let read = match response.take() {
+                Some(response) => self.read_stream(response, Some((id, slot)), &mut place).await?,
+                None => Read::Broken,
+            };
+            if matches!(read, Read::Answered) {
+                return Ok(());
             }
             let stateful = self.revision().is_some_and(|revision| !revision.is_stateless());
             let (Some(last), true) = (place.last_id.clone(), stateful) else {
