@@ -5,7 +5,11 @@ use std::process::Command;
 use std::time::Instant;
 
 /// Crates whose features that are off by default have tests of their own.
-const FEATURES: [(&str, &str); 3] = [("mcp-codec", "tokio"), ("mcp-http", "client,server"), ("mcp-stdio", "process")];
+const FEATURES: [(&str, &str); 3] = [
+    ("mcp-codec", "tokio"),
+    ("mcp-http", "client,server"),
+    ("mcp-stdio", "process"),
+];
 
 /// Crates that must also work without their default features.
 const LEAN: [&str; 3] = ["mcp-schema", "mcp-server", "mcp-client"];
