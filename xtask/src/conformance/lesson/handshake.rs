@@ -57,9 +57,9 @@ pub(super) async fn handshake(input: Input, _: Revision) -> Lines {
     let answer = server.say(line).await?.ok_or("the server does not answer")?;
     server.end().await?;
     let answered = version(&answer).ok_or("the server names no version")?;
-    let decision = decision(&answer, after("stand-in", stand_in)?).await?;
+    let then = decided(&answer, after("stand-in", stand_in)?).await?;
     out.push(format!(
-        "client asks {asked}, server answers {answered}, client that knows only {asked}: {decision}"
+        "client asks {asked}, server answers {answered}, client that knows only {asked}: {then}"
     ));
     Ok(out)
 }
@@ -79,7 +79,7 @@ fn version(answer: &str) -> Option<String> {
 }
 
 /// What a client that knows only this version does with an answer to `initialize`.
-async fn decision(answer: &str, only: &str) -> Result<String, Trouble> {
+async fn decided(answer: &str, only: &str) -> Result<String, Trouble> {
     let only = Revision::from_name(only).ok_or("no such revision")?;
     let (mut peer, (reader, writer)) = mcp_testkit::pair();
     let client = Client::builder("loop", "0.1.0").revisions(only);

@@ -12,6 +12,7 @@ mod example;
 mod features;
 mod handshake;
 mod host;
+mod http;
 mod messages;
 mod notifications;
 mod tiny;
@@ -56,7 +57,7 @@ macro_rules! examples {
     };
 }
 
-const EXAMPLES: [(&str, Play); 12] = examples! {
+const EXAMPLES: [(&str, Play); 13] = examples! {
     "ex01" messages::kinds,
     "ex02" messages::framing,
     "ex03" handshake::handshake,
@@ -65,6 +66,7 @@ const EXAMPLES: [(&str, Play); 12] = examples! {
     "ex06" tiny::client,
     "ex07" features::features,
     "ex08" notifications::notifications,
+    "ex09" http::requests,
     "ex10" bridge::names,
     "ex12" host::own_tools,
     "ex13" host::process,
