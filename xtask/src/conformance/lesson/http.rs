@@ -26,10 +26,13 @@ struct Answer {
 /// Plays the requests and prints each as the demo does.
 pub(super) async fn requests(input: Input, _: Revision) -> Lines {
     let schema = RawJson::from_text(r#"{"type":"object"}"#)?;
-    let server = Server::builder("http-notes", "1.0.0").tool(Tool::raw("read_note", schema, read_note)).build()?;
+    let server = Server::builder("http-notes", "1.0.0")
+        .tool(Tool::raw("read_note", schema, read_note))
+        .build()?;
     let next = AtomicU32::new(1);
     // A predictable id is for an example alone.
-    let options = Options::default().session_ids(move || format!("session-{}", next.fetch_add(1, Ordering::Relaxed)));
+    let options =
+        Options::default().session_ids(move || format!("session-{}", next.fetch_add(1, Ordering::Relaxed)));
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let running = serve(listener, Endpoint::with_options(server, options))?;
     let address = running.address().to_string();
@@ -50,16 +53,27 @@ pub(super) async fn requests(input: Input, _: Revision) -> Lines {
             _ => {
                 let message: serde_json::Value = serde_json::from_str(body)?;
                 let method = message["method"].as_str().unwrap_or_default();
-                if with == "+session" { format!("{method} +session") } else { method.to_owned() }
+                if with == "+session" {
+                    format!("{method} +session")
+                } else {
+                    method.to_owned()
+                }
             }
         };
         let shown = match answer.body.trim() {
             "" => "(empty)".to_owned(),
             body => body.replace('\n', " | "),
         };
-        lines.push(format!("{what} -> {} {} {shown}", answer.status, answer.kind.as_deref().unwrap_or("-")));
+        lines.push(format!(
+            "{what} -> {} {} {shown}",
+            answer.status,
+            answer.kind.as_deref().unwrap_or("-")
+        ));
     }
-    lines.push(format!("session id from the server: {}", session.unwrap_or_default()));
+    lines.push(format!(
+        "session id from the server: {}",
+        session.unwrap_or_default()
+    ));
     running.close().await;
     Ok(lines)
 }
@@ -76,7 +90,9 @@ async fn send(
         text.push_str(&format!("Content-Type: application/json\r\nAccept: {accept}\r\n"));
     }
     if let Some(session) = session {
-        text.push_str(&format!("Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n"));
+        text.push_str(&format!(
+            "Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: 2025-11-25\r\n"
+        ));
     }
     text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
     let mut stream = TcpStream::connect(address).await?;
