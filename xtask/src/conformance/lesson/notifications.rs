@@ -115,7 +115,8 @@ pub(super) async fn notifications(input: Input, revision: Revision) -> Lines {
     client.close().await;
     ended.await?;
     let sent = at_server.all();
-    if let Some(late) = sent.iter().find(|line| line.contains(r#""id":2,"result""#)) {
+    let answers = |line: &&String| matches!(read(line.as_bytes()), Some(Message::Response(said)) if said.id == Some(2.into()));
+    if let Some(late) = sent.iter().find(answers) {
         return Err(format!("the cancelled call was answered: {late}").into());
     }
     let listings = sent
