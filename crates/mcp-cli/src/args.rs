@@ -109,6 +109,9 @@ pub(crate) enum Command {
         /// Serve over HTTP at this address, such as 127.0.0.1:8080; port 0 takes a free one
         #[arg(long, value_name = "ADDR")]
         http: Option<SocketAddr>,
+        /// Also serve HTTP+SSE, the transport of 2024-11-05, at /sse
+        #[arg(long, requires = "http")]
+        sse: bool,
         /// Also take HTTP requests for this host
         #[arg(long, value_name = "HOST", requires = "http")]
         allow_host: Vec<String>,

@@ -56,11 +56,13 @@ async fn run(cli: Cli) -> Result<(), Failure> {
             root,
             allow_write,
             http,
+            sse,
             allow_host: hosts,
             allow_origin: origins,
         } => {
             let http = http.map(|address| commands::serve::Http {
                 address,
+                sse,
                 hosts,
                 origins,
             });

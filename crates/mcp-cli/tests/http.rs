@@ -110,6 +110,29 @@ fn it_ends_when_told_to() {
 }
 
 #[test]
+fn requests_finish_when_it_is_told_to_end_and_the_oldest_transport_is_there_when_asked_for() {
+    let mut serving = serve(&["--sse"]);
+    let mut stream = TcpStream::connect(&serving.address).unwrap();
+    write!(
+        stream,
+        "GET /sse HTTP/1.1\r\nHost: {}\r\nAccept: text/event-stream\r\n\r\n",
+        serving.address
+    )
+    .unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    let path = lines.find_map(|line| Some(line.strip_prefix("data: ")?.to_owned()));
+    assert!(path.unwrap().starts_with("/messages?sessionId="));
+    let killed = Command::new("kill")
+        .args(["-TERM", &serving.child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    // The stream comes to its proper end: the last chunk has no bytes.
+    assert_eq!(lines.filter(|line| !line.is_empty()).last().as_deref(), Some("0"));
+    assert_eq!(serving.child.wait().unwrap().code(), Some(143));
+}
+
+#[test]
 fn inspect_shows_a_server_at_a_url_in_each_revision() {
     let serving = serve(&[]);
     let url = format!("http://{}/mcp", serving.address);

@@ -11,6 +11,8 @@ use crate::screen;
 /// Where and for whom to serve over HTTP.
 pub(crate) struct Http {
     pub(crate) address: SocketAddr,
+    /// Serves the transport of 2024-11-05, too.
+    pub(crate) sse: bool,
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
 }
@@ -27,6 +29,9 @@ pub(crate) async fn run(root: &Path, allow_write: bool, http: Option<Http>) -> R
     })?;
     if let Some(http) = http {
         let mut options = Options::default();
+        if http.sse {
+            options = options.http_sse("/sse", "/messages");
+        }
         for host in http.hosts {
             options = options.allow_host(host);
         }
@@ -38,8 +43,15 @@ pub(crate) async fn run(root: &Path, allow_write: bool, http: Option<Http>) -> R
         let endpoint = Endpoint::with_options(server, options);
         let running = mcp_http::server::serve(listener, endpoint).map_err(refused)?;
         screen::result(&format!("http://{}/mcp\n", running.address()))?;
-        running.wait().await;
-        return Ok(());
+        // When this command is dropped, because somebody wants it to stop, requests may finish first.
+        let (_held, dropped) = tokio::sync::oneshot::channel::<()>();
+        let draining = tokio::spawn(async move {
+            let _ = dropped.await;
+            running.close().await;
+        });
+        return draining
+            .await
+            .map_err(|error| Failure::operation(format!("the server ended: {error}")));
     }
     let closed = mcp_stdio::serve(server)
         .await

@@ -65,7 +65,7 @@ fn tools_of_all_servers_and_a_report_of_those_that_fail() {
         ran.err
     );
     assert!(
-        told[2].starts_with("mcp: remote: it is reached by the old HTTP+SSE transport"),
+        told[2].starts_with("mcp: remote: http://localhost:9 cannot be reached"),
         "{}",
         ran.err
     );

@@ -17,10 +17,6 @@ enum Kind {
     Config(Diagnostic),
     #[error("env_file: {0}")]
     EnvFile(ConfigError),
-    #[error(
-        "it is reached by the old HTTP+SSE transport, which this version does not speak; try \"type\": \"http\", or set \"disabled\": true"
-    )]
-    NoTransport,
     #[error("{0}")]
     Url(mcp_exchange::LinkError),
     #[error("{0}")]
@@ -53,10 +49,6 @@ impl LaunchError {
         Kind::EnvFile(error).into()
     }
 
-    pub(super) fn no_transport() -> Self {
-        Kind::NoTransport.into()
-    }
-
     pub(super) fn url(error: mcp_exchange::LinkError) -> Self {
         Kind::Url(error).into()
     }
@@ -81,11 +73,6 @@ impl LaunchError {
     /// Whether the configuration is at fault; trying again changes nothing.
     pub fn is_config(&self) -> bool {
         matches!(self.0, Kind::Config(_) | Kind::EnvFile(_) | Kind::Bridge(_))
-    }
-
-    /// Whether this host cannot reach such a server.
-    pub fn is_unsupported(&self) -> bool {
-        matches!(self.0, Kind::NoTransport)
     }
 
     /// Whether the server took too long.

@@ -264,12 +264,12 @@ enum Way {
 }
 
 fn url_of(launch: &HttpLaunch) -> Result<Http, LaunchError> {
-    if launch.mode == RemoteMode::Sse {
-        return Err(LaunchError::no_transport());
-    }
     let mut url = Http::new(launch.url.expose()).map_err(LaunchError::url)?;
     for (name, value) in &launch.headers {
         url = url.header(name, value.expose()).map_err(LaunchError::url)?;
+    }
+    if launch.mode == RemoteMode::Sse {
+        url = url.http_sse();
     }
     Ok(url)
 }

@@ -1,13 +1,11 @@
 //! The way to a server over HTTP: each message is a request of its own, and what comes back finds its call.
 
 use std::sync::atomic::{AtomicI64, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, Uri};
-use http_body_util::BodyExt;
 use hyper::body::Incoming as HttpBody;
 use mcp_exchange::{
     BoxHandler, CallSlot, Closed, Exchange, Incoming, Link, LinkError, Notice, Outbox, Outgoing,
@@ -20,18 +18,20 @@ use mcp_types::{ProgressParams, ProgressToken, Revision, method};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
-use super::options::{MAX_WAIT, Options};
+use super::options::Options;
+use super::pair::{Pair, may_be_older};
+use super::streams::Place;
 use super::wire::{Pool, excerpt, read};
-use crate::{names, sse};
+use crate::names;
 
 const UNSET: u8 = u8::MAX;
 
 pub(crate) struct Shared {
-    pool: Pool,
-    url: Uri,
+    pub(super) pool: Pool,
+    pub(super) url: Uri,
     headers: HeaderMap,
-    options: Options,
-    limits: Limits,
+    pub(super) options: Options,
+    pub(super) limits: Limits,
     inbound: BoxHandler,
     rules: Mutex<ClientInbound>,
     next_id: AtomicI64,
@@ -40,33 +40,19 @@ pub(crate) struct Shared {
     /// The handshake as it was sent, to repeat it when the server forgot the session.
     handshake: Mutex<Option<Bytes>>,
     renewing: tokio::sync::Mutex<()>,
-    own: Mutex<Option<AbortHandle>>,
+    pub(super) own: Mutex<Option<AbortHandle>>,
+    /// Set where the server speaks HTTP+SSE.
+    pub(super) pair: OnceLock<Pair>,
     closed: watch::Sender<Option<Closed>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A link over HTTP; see [`Link`].
 #[derive(Clone)]
 pub(crate) struct HttpLink(Arc<Shared>);
-
-/// What became of a stream that was read.
-enum Read {
-    /// The call has its answer.
-    Answered,
-    /// It ended, or broke, without one.
-    Broken,
-}
-
-/// Where a stream can be taken up again.
-#[derive(Default)]
-struct Place {
-    last_id: Option<String>,
-    wait: Option<Duration>,
-    events: u64,
-}
 
 impl HttpLink {
     pub(crate) fn new(
@@ -90,13 +76,21 @@ impl HttpLink {
             handshake: Mutex::default(),
             renewing: tokio::sync::Mutex::default(),
             own: Mutex::default(),
+            pair: OnceLock::new(),
             closed: watch::Sender::new(None),
         }))
     }
 }
 
+impl HttpLink {
+    /// Opens the stream of HTTP+SSE.
+    pub(crate) async fn open_pair(&self) -> Result<(), LinkError> {
+        self.0.open_pair().await
+    }
+}
+
 impl Shared {
-    fn revision(&self) -> Option<Revision> {
+    pub(super) fn revision(&self) -> Option<Revision> {
         Revision::ALL
             .get(usize::from(self.revision.load(Ordering::Acquire)))
             .copied()
@@ -110,7 +104,7 @@ impl Shared {
     }
 
     /// The headers of a message: the configured ones, and on top of them those that the protocol demands.
-    fn headers(&self, call: Option<&Call>) -> HeaderMap {
+    pub(super) fn headers(&self, call: Option<&Call>) -> HeaderMap {
         let mut headers = self.headers.clone();
         headers.insert(
             ACCEPT,
@@ -149,11 +143,15 @@ impl Shared {
         headers
     }
 
-    async fn post(&self, headers: &HeaderMap, frame: Bytes) -> Result<Response<HttpBody>, LinkError> {
+    pub(super) async fn post(
+        &self,
+        headers: &HeaderMap,
+        frame: Bytes,
+    ) -> Result<Response<HttpBody>, LinkError> {
         self.pool
             .send(
                 Method::POST,
-                &self.url,
+                self.pair.get().map_or(&self.url, |pair| &pair.url),
                 headers,
                 frame,
                 self.options.max_redirects,
@@ -176,13 +174,19 @@ impl Shared {
         slot: &CallSlot,
     ) -> Result<(), LinkError> {
         let headers = self.headers(Some(call));
+        if let Some(pair) = self.pair.get() {
+            if headers.contains_key(&names::METHOD) {
+                return Err(LinkError::peer("HTTP+SSE has no stateless revision"));
+            }
+            return self.carry_pair(pair, id, &headers, frame, slot).await;
+        }
         let mut response = self.post(&headers, frame.clone()).await?;
         let used = headers.get(&names::SESSION_ID);
         if response.status() == StatusCode::NOT_FOUND && used.is_some() {
             // The server forgot the session: one handshake for all who wait, then this request once more. It was
             // refused before it ran, so nothing runs twice (P085).
             self.renew(used).await?;
-            response = self.post(&self.headers(Some(call)), frame).await?;
+            response = self.post(&self.headers(Some(call)), frame.clone()).await?;
         }
         if call.method() == method::INITIALIZE {
             *lock(&self.session) = response.headers().get(&names::SESSION_ID).cloned();
@@ -205,153 +209,36 @@ impl Shared {
                 }
                 Err(LinkError::peer("the server answered another request"))
             }
-            _ => Err(refused(status, &body, used.is_some())),
-        }
-    }
-
-    /// Reads the stream that answers a call, and takes it up again where it broke and the server lets it.
-    async fn streamed(
-        self: &Arc<Self>,
-        id: &RequestId,
-        response: Response<HttpBody>,
-        slot: &CallSlot,
-    ) -> Result<(), LinkError> {
-        let mut place = Place::default();
-        let mut response = Some(response);
-        let (mut tries, mut seen) = (0, 0);
-        loop {
-            let read = match response.take() {
-                Some(response) => self.read_stream(response, Some((id, slot)), &mut place).await?,
-                None => Read::Broken,
-            };
-            if matches!(read, Read::Answered) {
-                return Ok(());
-            }
-            let stateful = self.revision().is_some_and(|revision| !revision.is_stateless());
-            let (Some(last), true) = (place.last_id.clone(), stateful) else {
-                return Err(LinkError::transport(
-                    "the server's stream ended without an answer",
-                ));
-            };
-            // Only new events are a reason to begin counting anew (P090).
-            if place.events > seen {
-                (tries, seen) = (0, place.events);
-            }
-            if tries >= self.options.max_resumes {
-                return Err(LinkError::transport(
-                    "the server's stream broke and could not be taken up again",
-                ));
-            }
-            tokio::time::sleep(self.wait(&place, tries)).await;
-            tries += 1;
-            match self.get(Some(&last)).await {
-                Ok(next) if next.status().is_success() => response = Some(next),
-                Ok(next) => return Err(refused(next.status(), b"", true)),
-                Err(_) => {}
-            }
-        }
-    }
-
-    fn wait(&self, place: &Place, tries: u32) -> Duration {
-        let first = place.wait.unwrap_or(self.options.first_wait);
-        first
-            .saturating_mul(2u32.saturating_pow(tries))
-            .min(MAX_WAIT.max(first))
-    }
-
-    async fn get(&self, last: Option<&str>) -> Result<Response<HttpBody>, LinkError> {
-        let mut headers = self.headers(None);
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        headers.remove(CONTENT_TYPE);
-        if let Some(last) = last.and_then(|last| HeaderValue::from_str(last).ok()) {
-            headers.insert(names::LAST_EVENT_ID, last);
-        }
-        self.pool
-            .send(
-                Method::GET,
-                &self.url,
-                &headers,
-                Bytes::new(),
-                self.options.max_redirects,
-            )
-            .await
-    }
-
-    async fn read_stream(
-        self: &Arc<Self>,
-        response: Response<HttpBody>,
-        call: Option<(&RequestId, &CallSlot)>,
-        place: &mut Place,
-    ) -> Result<Read, LinkError> {
-        let mut body = response.into_body();
-        let mut decoder = sse::Decoder::new(self.options.max_answer);
-        loop {
-            let frame = match body.frame().await {
-                Some(Ok(frame)) => frame,
-                Some(Err(error)) => {
-                    tracing::debug!(%error, "a stream broke");
-                    return Ok(Read::Broken);
+            _ => {
+                let error = refused(status, &body, used.is_some());
+                if call.method() != method::INITIALIZE || !may_be_older(status) {
+                    return Err(error);
                 }
-                None => return Ok(Read::Broken),
-            };
-            if let Some(bytes) = frame.data_ref() {
-                decoder.feed(bytes);
-            }
-            loop {
-                let event = decoder
-                    .next_event()
-                    .map_err(|error| LinkError::peer(error.to_string()))?;
-                let Some(event) = event else { break };
-                if let Some(milliseconds) = event.retry {
-                    place.wait = Some(Duration::from_millis(milliseconds));
+                // The last rung: what the server refused may be all that is newer than 2024-11-05.
+                if let Err(other) = self.open_pair().await {
+                    tracing::debug!(%other, "the server does not speak HTTP+SSE either");
+                    return Err(error);
                 }
-                if event.id.is_some() {
-                    place.last_id = event.id;
-                    place.events += 1;
-                }
-                if event.data.is_empty() || event.name != "message" {
-                    continue;
-                }
-                match scan(event.data, &self.limits) {
-                    Ok(Frame::One(message)) => {
-                        if self.message(message, call) {
-                            return Ok(Read::Answered);
-                        }
-                    }
-                    Ok(Frame::Batch(messages)) => {
-                        let mut answered = false;
-                        for message in messages.into_iter().flatten() {
-                            answered |= self.message(message, call);
-                        }
-                        if answered {
-                            return Ok(Read::Answered);
-                        }
-                    }
-                    Err(error) => {
-                        let ours =
-                            call.filter(|(id, _)| error.id().is_some_and(|other| id.is_answered_by(other)));
-                        if let Some((_, slot)) = ours {
-                            slot.lost(LinkError::peer(format!(
-                                "the server's answer is malformed: {error}"
-                            )));
-                            return Ok(Read::Answered);
-                        }
-                        tracing::warn!(%error, "an event that is no message was skipped");
-                    }
-                }
+                let Some(pair) = self.pair.get() else {
+                    return Err(error);
+                };
+                self.carry_pair(pair, id, &headers, frame, slot).await
             }
         }
     }
 
     /// Takes a message. True where it is the answer to the call.
-    fn message(self: &Arc<Self>, message: Message, call: Option<(&RequestId, &CallSlot)>) -> bool {
+    pub(super) fn message(self: &Arc<Self>, message: Message, call: Option<(&RequestId, &CallSlot)>) -> bool {
         match message {
             Message::Response(response) => match (call, &response.id) {
                 (Some((id, slot)), Some(answered)) if id.is_answered_by(answered) => {
                     slot.done(response.outcome);
                     return true;
                 }
-                _ => tracing::debug!("an answer that nothing waits for was dropped"),
+                (_, id) => match self.pair_waiting(id.as_ref()) {
+                    Some(slot) => slot.done(response.outcome),
+                    None => tracing::debug!("an answer that nothing waits for was dropped"),
+                },
             },
             Message::Notification(note) => self.notification(note, call),
             Message::Request(request) => self.question(request),
@@ -369,6 +256,8 @@ impl Shared {
                     ProgressToken::String(text) => RequestId::String(text),
                 });
             if let Some((_, slot)) = call.filter(|(id, _)| token.as_ref() == Some(*id)) {
+                slot.notice(note);
+            } else if let Some(slot) = self.pair_progress(token.as_ref()) {
                 slot.notice(note);
             }
             return;
@@ -482,43 +371,7 @@ impl Shared {
         Err(refused(status, &body, headers.contains_key(&names::SESSION_ID)))
     }
 
-    /// Opens the stream on which the server speaks by itself, in the background: it is optional, and 405 means that there
-    /// is none (P089).
-    fn listen(self: &Arc<Self>) {
-        let weak = Arc::downgrade(self);
-        let task = tokio::spawn(async move {
-            let mut place = Place::default();
-            let (mut tries, mut seen) = (0, 0);
-            loop {
-                let Some(shared) = weak.upgrade() else { return };
-                match shared.get(place.last_id.as_deref()).await {
-                    Ok(response) if response.status().is_success() => {
-                        if shared.read_stream(response, None, &mut place).await.is_err() {
-                            return;
-                        }
-                    }
-                    // None is offered, or no longer.
-                    Ok(_) => return,
-                    Err(error) => tracing::debug!(%error, "the server's own stream cannot be opened"),
-                }
-                if place.events > seen {
-                    (tries, seen) = (0, place.events);
-                }
-                if tries >= shared.options.max_resumes {
-                    return;
-                }
-                let wait = shared.wait(&place, tries);
-                tries += 1;
-                drop(shared);
-                tokio::time::sleep(wait).await;
-            }
-        });
-        if let Some(before) = lock(&self.own).replace(task.abort_handle()) {
-            before.abort();
-        }
-    }
-
-    fn end(&self, how: Closed) -> bool {
+    pub(super) fn end(&self, how: Closed) -> bool {
         if let Some(own) = lock(&self.own).take() {
             own.abort();
         }
@@ -539,7 +392,7 @@ impl Drop for Shared {
 }
 
 /// Why a request has no JSON-RPC answer.
-fn refused(status: StatusCode, body: &[u8], in_session: bool) -> LinkError {
+pub(super) fn refused(status: StatusCode, body: &[u8], in_session: bool) -> LinkError {
     let said = excerpt(body);
     let said = if said.is_empty() {
         String::new()
@@ -565,7 +418,7 @@ fn refused(status: StatusCode, body: &[u8], in_session: bool) -> LinkError {
 }
 
 /// The media type, without parameters, in small letters.
-fn media_type(response: &Response<HttpBody>) -> String {
+pub(super) fn media_type(response: &Response<HttpBody>) -> String {
     let value = response
         .headers()
         .get(CONTENT_TYPE)
@@ -620,9 +473,11 @@ impl Link for HttpLink {
         incoming.on_drop(move |reason| {
             // Dropping the response is the cancel of the stateless era; sessions want to be told.
             task.abort();
-            let Some(shared) = weak.upgrade().filter(|_| !stateless && !quiet) else {
+            let Some(shared) = weak.upgrade() else { return };
+            shared.pair_forget(&id);
+            if stateless || quiet {
                 return;
-            };
+            }
             tokio::spawn(async move {
                 let mut params = BytesMut::from(&br#"{"requestId":"#[..]);
                 encode::id(&mut params, &id);
@@ -644,7 +499,7 @@ impl Link for HttpLink {
             return Err(error);
         }
         self.0.send_note(&note.method, note.params.as_deref()).await?;
-        if note.method == method::INITIALIZED {
+        if note.method == method::INITIALIZED && self.0.pair.get().is_none() {
             self.0.listen();
         }
         Ok(())

@@ -2,6 +2,8 @@
 
 mod link;
 mod options;
+mod pair;
+mod streams;
 mod wire;
 
 use std::fmt;
@@ -28,6 +30,7 @@ pub struct Http {
     url: Uri,
     headers: HeaderMap,
     options: Options,
+    http_sse: bool,
 }
 
 impl Http {
@@ -53,6 +56,7 @@ impl Http {
             url: parsed,
             headers: HeaderMap::new(),
             options: Options::default(),
+            http_sse: false,
         })
     }
 
@@ -67,6 +71,14 @@ impl Http {
         self.headers.insert(key, value);
         mark_secrets(&mut self.headers);
         Ok(self)
+    }
+
+    /// The server is known to speak HTTP+SSE, the transport of 2024-11-05 and before, at this URL. Without this it is
+    /// found out by itself, after the newer transports were refused.
+    #[must_use]
+    pub fn http_sse(mut self) -> Self {
+        self.http_sse = true;
+        self
     }
 
     /// Sets the bounds.
@@ -90,7 +102,7 @@ impl fmt::Debug for Http {
     }
 }
 
-/// Nothing is sent yet: the first message finds out whether the server can be reached.
+/// Nothing is sent yet, save for HTTP+SSE: the first message finds out whether the server can be reached.
 impl Connect for Http {
     async fn connect(&self, inbound: BoxHandler) -> Result<BoxLink, LinkError> {
         let pool = Pool::new()?;
@@ -101,6 +113,9 @@ impl Connect for Http {
             self.options.clone(),
             inbound,
         );
+        if self.http_sse {
+            link.open_pair().await?;
+        }
         Ok(BoxLink::new(link))
     }
 }

@@ -106,21 +106,46 @@ fn origin(url: &Uri) -> String {
     )
 }
 
-fn resolve(base: &Uri, place: &str) -> Option<Uri> {
-    if place.starts_with('/') && !place.starts_with("//") {
+/// A reference as it is read from this URL (RFC 3986, section 5.2), as far as servers use it.
+pub(crate) fn resolve(base: &Uri, place: &str) -> Option<Uri> {
+    if place.starts_with("//") || place.is_empty() {
+        return None;
+    }
+    if place.starts_with('/') {
         return format!("{}{place}", origin(base)).parse().ok();
     }
-    place.parse::<Uri>().ok().filter(|url| url.scheme().is_some())
+    if place
+        .split(['/', '?', '#'])
+        .next()
+        .is_some_and(|start| start.contains(':'))
+    {
+        return place.parse::<Uri>().ok().filter(|url| url.scheme().is_some());
+    }
+    let folder = if place.starts_with('?') {
+        base.path()
+    } else {
+        base.path().rsplit_once('/').map_or("/", |(folder, _)| folder)
+    };
+    let slash = if place.starts_with('?') || folder.ends_with('/') {
+        ""
+    } else {
+        "/"
+    };
+    format!("{}{folder}{slash}{place}", origin(base)).parse().ok()
+}
+
+/// Whether both have the same scheme, host and port.
+pub(crate) fn same_origin(one: &Uri, other: &Uri) -> bool {
+    one.scheme() == other.scheme() && one.host() == other.host() && port(one) == port(other)
 }
 
 /// Whether credentials may go along: the same origin, or the same host behind TLS.
 fn goes_along(from: &Uri, to: &Uri) -> bool {
-    let same = from.scheme() == to.scheme() && from.host() == to.host() && port(from) == port(to);
     let safer = from.scheme_str() == Some("http")
         && to.scheme_str() == Some("https")
         && from.host() == to.host()
         && to.port_u16().is_none_or(|port| port == 443);
-    same || safer
+    same_origin(from, to) || safer
 }
 
 fn port(url: &Uri) -> u16 {
@@ -192,6 +217,29 @@ mod tests {
             !goes_along(&safe, &"http://a.example/mcp".parse().unwrap()),
             "never back to http"
         );
+    }
+
+    #[test]
+    fn references_are_read_as_browsers_read_them() {
+        let base: Uri = "http://a.example:8080/x/sse?k=1".parse().unwrap();
+        for (place, whole) in [
+            (
+                "/messages?sessionId=1",
+                "http://a.example:8080/messages?sessionId=1",
+            ),
+            (
+                "messages?sessionId=1",
+                "http://a.example:8080/x/messages?sessionId=1",
+            ),
+            ("?sessionId=1", "http://a.example:8080/x/sse?sessionId=1"),
+            ("m/?t=a:b", "http://a.example:8080/x/m/?t=a:b"),
+            ("https://b.example/m", "https://b.example/m"),
+        ] {
+            assert_eq!(resolve(&base, place).unwrap().to_string(), whole);
+        }
+        let bare: Uri = "http://a.example".parse().unwrap();
+        assert_eq!(resolve(&bare, "m").unwrap(), "http://a.example/m");
+        assert_eq!(resolve(&base, ""), None);
     }
 
     #[test]

@@ -17,6 +17,15 @@ pub(crate) fn bare(status: StatusCode) -> Response<Body> {
     response
 }
 
+/// A line of text.
+pub(crate) fn text(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::whole(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, plain);
+    response
+}
+
 /// A JSON body.
 pub(crate) fn json(status: StatusCode, frame: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Body::whole(frame));

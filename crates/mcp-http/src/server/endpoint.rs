@@ -34,7 +34,7 @@ pub(super) struct Shared {
     pub(super) served: Revisions,
     pub(super) options: Options,
     pub(super) limits: Limits,
-    sessions: Arc<Table>,
+    pub(super) sessions: Arc<Table>,
 }
 
 impl Endpoint {
@@ -142,6 +142,17 @@ impl Shared {
                 true,
             );
         }
+        if let Some(pair) = &self.options.pair {
+            match *request.method() {
+                Method::GET if request.uri().path() == pair.events => {
+                    return self.open_pair(request.headers(), pair);
+                }
+                Method::POST if request.uri().path() == pair.messages => {
+                    return self.post_pair(request).await;
+                }
+                _ => {}
+            }
+        }
         match *request.method() {
             Method::POST => self.post(request).await,
             Method::GET => self.get(request.headers()),
@@ -185,7 +196,7 @@ impl Shared {
         }
         let id = std::str::from_utf8(id).unwrap_or_default();
         let session = self.sessions.get(id);
-        let Some(session) = session else {
+        let Some(session) = session.filter(|session| !session.pair) else {
             return Err(answer::refusal(StatusCode::NOT_FOUND, -32001, NO_SESSION, false));
         };
         if let Some(version) = guard::text(headers, &names::PROTOCOL_VERSION) {
@@ -200,14 +211,15 @@ impl Shared {
     }
 
     /// A session that is not yet known to anybody.
-    pub(super) fn open(&self) -> Result<Arc<HttpSession>, Response<Body>> {
+    pub(super) fn open(&self, pair: bool) -> Result<Arc<HttpSession>, Response<Body>> {
         let id = match &self.options.ids {
             Some(ids) => ids(),
             None => random_id().ok_or_else(|| answer::busy(None, "no random numbers for a session id"))?,
         };
         let rules = ServerInbound::new(self.served);
-        let (max, keep) = (self.options.max_in_flight, self.options.replay_bytes);
-        Ok(HttpSession::new(id, self.handler.clone(), rules, max, keep))
+        let keep = if pair { 0 } else { self.options.replay_bytes };
+        let max = self.options.max_in_flight;
+        Ok(HttpSession::new(id, self.handler.clone(), rules, max, keep, pair))
     }
 
     /// Keeps a session whose handshake succeeded, and tells its id. One that was refused leaves no session behind.

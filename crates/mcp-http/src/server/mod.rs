@@ -7,6 +7,7 @@ mod guard;
 mod lane;
 mod listen;
 mod options;
+mod pair;
 mod post;
 mod session;
 mod stateless;

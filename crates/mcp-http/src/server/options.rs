@@ -35,6 +35,14 @@ pub struct Options {
     /// the revisions with sessions have it.
     pub disconnect_cancels: bool,
     pub(crate) ids: Option<Ids>,
+    pub(crate) pair: Option<Pair>,
+}
+
+/// The paths of the transport of 2024-11-05; see [`Options::http_sse`].
+#[derive(Debug, Clone)]
+pub(crate) struct Pair {
+    pub(crate) events: String,
+    pub(crate) messages: String,
 }
 
 impl Default for Options {
@@ -56,6 +64,7 @@ impl Default for Options {
             keep_alive: Duration::from_secs(15),
             disconnect_cancels: false,
             ids: None,
+            pair: None,
         }
     }
 }
@@ -121,6 +130,16 @@ impl Options {
     #[must_use]
     pub fn disconnect_cancels(mut self, cancels: bool) -> Self {
         self.disconnect_cancels = cancels;
+        self
+    }
+
+    /// Also serves HTTP+SSE, the transport of 2024-11-05 and before, for clients that know nothing newer: a GET of
+    /// `events` opens a stream that names `messages`, where the client posts. Customary are `/sse` and `/messages`. Both
+    /// are paths from the root of the server, as clients see them. Default: it is not served.
+    #[must_use]
+    pub fn http_sse(mut self, events: impl Into<String>, messages: impl Into<String>) -> Self {
+        let (events, messages) = (events.into(), messages.into());
+        self.pair = Some(Pair { events, messages });
         self
     }
 

@@ -67,7 +67,7 @@ impl Shared {
     }
 
     /// Reads a body up to the limit: one piece is used as it is, several are joined.
-    async fn read<B>(&self, headers: &HeaderMap, body: B) -> Result<Bytes, Response<Body>>
+    pub(super) async fn read<B>(&self, headers: &HeaderMap, body: B) -> Result<Bytes, Response<Body>>
     where
         B: http_body::Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -122,7 +122,7 @@ impl Shared {
             if let Err(response) = self.agrees(headers, &request.call) {
                 return done(response);
             }
-            self.open()
+            self.open(false)
         } else {
             self.session(headers)
         };

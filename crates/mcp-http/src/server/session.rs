@@ -38,6 +38,8 @@ pub(crate) struct HttpSession {
     next_stream: AtomicU64,
     next_id: AtomicI64,
     keep_bytes: usize,
+    /// Belongs to the old pair of URLs: everything goes on the stream that stands by itself.
+    pub(crate) pair: bool,
     seen: Mutex<Instant>,
     attending: Mutex<Option<AbortHandle>>,
     closed: OnceLock<()>,
@@ -65,6 +67,7 @@ impl HttpSession {
         rules: ServerInbound,
         max_in_flight: usize,
         keep_bytes: usize,
+        pair: bool,
     ) -> Arc<Self> {
         Arc::new(Self {
             id: id.into(),
@@ -79,6 +82,7 @@ impl HttpSession {
             next_stream: AtomicU64::new(1),
             next_id: AtomicI64::new(0),
             keep_bytes,
+            pair,
             seen: Mutex::new(Instant::now()),
             attending: Mutex::default(),
             closed: OnceLock::new(),
@@ -154,7 +158,11 @@ impl HttpSession {
     }
 
     fn serve(self: &Arc<Self>, request: Request, admission: Admission) -> Arc<Stream> {
-        let stream = Stream::new(self.next_stream.fetch_add(1, Ordering::Relaxed), self.keep_bytes);
+        let stream = if self.pair {
+            Arc::clone(&self.own)
+        } else {
+            Stream::new(self.next_stream.fetch_add(1, Ordering::Relaxed), self.keep_bytes)
+        };
         let asker = SessionLink {
             session: Arc::downgrade(self),
             stream: Arc::clone(&stream),
@@ -173,7 +181,7 @@ impl HttpSession {
             let first = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             (work, first)
         }));
-        if self.keep_bytes > 0 || !matches!(started, Ok((_, Poll::Ready(_)))) {
+        if !self.pair && (self.keep_bytes > 0 || !matches!(started, Ok((_, Poll::Ready(_))))) {
             lock(&self.streams).insert(stream.number, Arc::clone(&stream));
         }
         match started {
@@ -305,14 +313,23 @@ async fn under_way(mut work: ReplyFuture, scope: Scope, stream: Arc<Stream>, ses
     }
     match reply {
         Some(reply) => finish(&scope, &stream, reply),
-        None => stream.end(),
+        None => end(&stream),
     }
 }
 
 fn finish(scope: &Scope, stream: &Stream, reply: Reply) {
-    if scope.close() {
-        stream.finish(reply.into_frame());
+    if !scope.close() {
+        end(stream);
+    } else if stream.number == 0 {
+        stream.push(reply.into_frame());
     } else {
+        stream.finish(reply.into_frame());
+    }
+}
+
+/// Ends the stream of a request that has no answer. The stream that stands by itself goes on.
+fn end(stream: &Stream) {
+    if stream.number != 0 {
         stream.end();
     }
 }

@@ -104,6 +104,11 @@ impl Stream {
         self.lock().attached
     }
 
+    /// Whether so much waits for the client that nothing more should be begun.
+    pub(crate) fn is_full(&self) -> bool {
+        self.lock().waiting >= MAX_WAITING
+    }
+
     /// Whether everything was sent and nobody may come back for it.
     pub(crate) fn is_spent(&self) -> bool {
         let state = self.lock();
@@ -148,10 +153,14 @@ impl Stream {
         let attachment = state.attachment;
         // The one before is over.
         wake(state);
+        let mut preface = BytesMut::new();
+        if priming {
+            sse::priming(&mut preface, &self.id(0));
+        }
         Attached {
             stream: Arc::clone(self),
             attachment,
-            priming,
+            preface,
             started: false,
             keep_alive,
             quiet: Box::pin(tokio::time::sleep(keep_alive)),
@@ -253,7 +262,8 @@ impl Outbox for Stream {
 pub(crate) struct Attached {
     stream: Arc<Stream>,
     attachment: u64,
-    priming: bool,
+    /// What comes before the first event.
+    preface: BytesMut,
     started: bool,
     keep_alive: Duration,
     quiet: Pin<Box<Sleep>>,
@@ -261,6 +271,12 @@ pub(crate) struct Attached {
 }
 
 impl Attached {
+    /// Begins the stream with these bytes.
+    pub(crate) fn preface(mut self, bytes: BytesMut) -> Self {
+        self.preface = bytes;
+        self
+    }
+
     /// Runs this when the client goes before the stream ended.
     pub(crate) fn on_drop(mut self, run: impl FnOnce() + Send + 'static) -> Self {
         self.on_drop = Some(Box::new(run));
@@ -271,11 +287,8 @@ impl Attached {
 impl Events for Attached {
     fn poll_events(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let this = self.get_mut();
-        let mut out = BytesMut::new();
+        let mut out = std::mem::take(&mut this.preface);
         let first = !std::mem::replace(&mut this.started, true);
-        if first && this.priming {
-            sse::priming(&mut out, &this.stream.id(0));
-        }
         {
             let mut state = this.stream.lock();
             if state.attachment != this.attachment {

@@ -123,8 +123,13 @@ pub const JSON: (&str, &str) = ("Content-Type", "application/json");
 impl Running {
     /// Opens a connection and sends a request on it.
     pub async fn open(&self, verb: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
+        self.open_at(verb, "/mcp", headers, body).await
+    }
+
+    /// The same at another path.
+    pub async fn open_at(&self, verb: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.listening.address()).await.unwrap();
-        let mut text = format!("{verb} /mcp HTTP/1.1\r\n");
+        let mut text = format!("{verb} {path} HTTP/1.1\r\n");
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             text.push_str(&format!("Host: {}\r\n", self.listening.address()));
         }
@@ -141,7 +146,12 @@ impl Running {
 
     /// Sends a request and reads the answer to its end.
     pub async fn send(&self, verb: &str, headers: &[(&str, &str)], body: &str) -> Answer {
-        let mut stream = self.open(verb, headers, body).await;
+        self.parse_at(verb, "/mcp", headers, body).await
+    }
+
+    /// The same at another path.
+    pub async fn parse_at(&self, verb: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let mut stream = self.open_at(verb, path, headers, body).await;
         let mut bytes = Vec::new();
         let read = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut bytes)).await;
         read.expect("an end").unwrap();
@@ -151,6 +161,12 @@ impl Running {
     pub async fn post(&self, headers: &[(&str, &str)], body: &str) -> Answer {
         let all: Vec<(&str, &str)> = [BOTH, JSON].iter().chain(headers).copied().collect();
         self.send("POST", &all, body).await
+    }
+
+    /// Posts at another path.
+    pub async fn post_at(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let all: Vec<(&str, &str)> = [BOTH, JSON].iter().chain(headers).copied().collect();
+        self.parse_at("POST", path, &all, body).await
     }
 
     /// A stateless call, with the headers that it needs.
