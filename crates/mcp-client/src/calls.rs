@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::client::Client;
 use crate::error::ClientError;
 use crate::params::{Members, split_meta};
+use crate::repeats::Repeats;
 use crate::request::{Context, Request, Rounds, as_it_is, typed};
 
 impl Client {
@@ -30,6 +31,9 @@ impl Client {
         });
         let mut request = Request::new(self, method::TOOLS_CALL, members, Rounds::Answer, tool_result);
         request.output = self.0.output(name);
+        if self.0.repeats_arguments() {
+            request.repeats = Some(Box::new(Repeats::new(name, self.0.header_params(name))));
+        }
         request.arguments_at = request.members.as_ref().ok().map(Members::len);
         request
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mcp_jsonrpc::RawJson;
+use mcp_schema::HeaderParam;
 use mcp_types::{SubscriptionFilter, Tool};
 use tokio::task::JoinHandle;
 
@@ -32,6 +33,8 @@ struct Known {
     /// What [`Client::tools`] handed out.
     tools: Option<Arc<[Tool]>>,
     outputs: HashMap<String, Arc<Output>>,
+    /// What calls repeat in headers, where there is any.
+    headers: HashMap<String, Arc<[HeaderParam]>>,
 }
 
 impl Catalogue {
@@ -44,6 +47,17 @@ impl Catalogue {
         known.outputs = tools
             .iter()
             .filter_map(|tool| Some((tool.name.clone(), Output::of(tool)?)))
+            .collect();
+        known.headers = tools
+            .iter()
+            .filter_map(|tool| {
+                Some((
+                    tool.name.clone(),
+                    mcp_schema::header_params(&tool.input_schema).ok()?,
+                ))
+            })
+            .filter(|(_, params)| !params.is_empty())
+            .map(|(name, params)| (name, params.into()))
             .collect();
         known.counted = Some(counted);
         known.tools = None;
@@ -60,6 +74,16 @@ impl Inner {
         let known = self.catalogue.lock();
         let output = known.outputs.get(tool)?;
         (known.counted == Some(self.catalogue_mark())).then(|| Arc::clone(output))
+    }
+
+    /// What a call of this tool repeats in headers, where that is known; none where nothing is.
+    pub(crate) fn header_params(&self, tool: &str) -> Option<Arc<[HeaderParam]>> {
+        self.catalogue.lock().headers.get(tool).cloned()
+    }
+
+    /// Whether arguments are repeated in headers at all.
+    pub(crate) fn repeats_arguments(&self) -> bool {
+        self.revision.is_stateless() && self.link.0.takes_param_headers()
     }
 
     /// How many change notices have come.

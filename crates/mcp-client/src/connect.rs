@@ -235,6 +235,7 @@ impl Handshake {
             id: self.link.0.next_id(),
             method: Cow::Borrowed(method),
             params,
+            param_headers: None,
         };
         let patience = Patience {
             timeout: Some(time),

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_exchange::{BoxLink, Event, Outgoing};
+use mcp_exchange::{BoxLink, Event, Outgoing, ParamHeaders};
 use mcp_jsonrpc::{RawJson, RequestId};
 use mcp_types::{ProgressParams, method};
 use tokio::time::{Instant, Sleep, sleep};
@@ -36,6 +36,7 @@ pub(crate) struct Wire<'a> {
     pub(crate) id: RequestId,
     pub(crate) method: Cow<'static, str>,
     pub(crate) params: Option<Bytes>,
+    pub(crate) param_headers: Option<ParamHeaders>,
 }
 
 impl Wire<'_> {
@@ -47,7 +48,7 @@ impl Wire<'_> {
     ) -> Result<RawJson, ClientError> {
         let started = Instant::now();
         let mut clock = pin!(patience.timeout.map(sleep));
-        let outgoing = Outgoing::new(self.method.clone(), self.params);
+        let outgoing = Outgoing::new(self.method.clone(), self.params).with_param_headers(self.param_headers);
         let late = |extended: bool| {
             let after = patience.timeout.filter(|_| !extended);
             ClientError::timeout(self.method.clone(), after.unwrap_or_else(|| started.elapsed()))

@@ -13,6 +13,7 @@ mod listeners;
 mod lists;
 mod params;
 mod questions;
+mod repeats;
 mod request;
 mod rounds;
 

@@ -10,20 +10,25 @@ use serde::de::DeserializeOwned;
 
 use crate::client::Client;
 use crate::error::ClientError;
+use crate::repeats::is_usable;
 use crate::request::{Context, Request, as_it_is, typed};
 
 impl Client {
     /// All tools. Empty where the server did not declare any.
     ///
     /// An entry that cannot be read is left out with a warning; the others stay (P119). The schemas of structured
-    /// results are remembered, and checked from then on.
+    /// results are remembered, and checked from then on. Over HTTP in the stateless era, so is a tool whose
+    /// `x-mcp-header` annotations break the rules left out.
     ///
     /// # Errors
     /// As any request, and when the list is over [`max_pages`](crate::ClientBuilder::max_pages) or
     /// [`max_items`](crate::ClientBuilder::max_items).
     pub async fn list_tools(&self) -> Result<Vec<Tool>, ClientError> {
         let counted = self.0.catalogue_mark();
-        let tools = self.whole_list(method::TOOLS_LIST, "tools").await?;
+        let mut tools: Vec<Tool> = self.whole_list(method::TOOLS_LIST, "tools").await?;
+        if self.0.repeats_arguments() {
+            tools.retain(|tool| is_usable(&tool.name, &tool.input_schema));
+        }
         self.0.catalogue.learn(counted, &tools);
         Ok(tools)
     }

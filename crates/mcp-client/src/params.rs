@@ -77,6 +77,11 @@ impl Members {
         self.out.len()
     }
 
+    /// What is there so far: an object that is not closed.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.out
+    }
+
     /// Forgets all after this length.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.out.truncate(len);

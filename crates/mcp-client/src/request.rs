@@ -16,6 +16,7 @@ use crate::client::Client;
 use crate::drive::{OnProgress, Patience, Wire};
 use crate::error::ClientError;
 use crate::params::{Members, MetaParts};
+use crate::repeats::Repeats;
 
 /// A request that is being put together; awaiting it sends it.
 ///
@@ -53,6 +54,8 @@ pub struct Request<T> {
     pub(crate) arguments_at: Option<usize>,
     /// What the structured result of a tool must look like.
     pub(crate) output: Option<Arc<Output>>,
+    /// What a tool's call repeats in headers, where the transport has them.
+    pub(crate) repeats: Option<Box<Repeats>>,
     /// Whether `resultType` means anything here, and whether questions are answered.
     pub(crate) rounds: Rounds,
     pub(crate) options: Options,
@@ -115,6 +118,7 @@ impl<T> Request<T> {
             members,
             arguments_at: None,
             output: None,
+            repeats: None,
             rounds,
             options: Options::default(),
             finish,
@@ -168,6 +172,7 @@ impl<T> Request<T> {
             members: self.members,
             arguments_at: self.arguments_at,
             output: None,
+            repeats: self.repeats,
             rounds: self.rounds,
             options: self.options,
             finish: as_it_is,
@@ -190,8 +195,29 @@ impl<T> Request<T> {
         (self.finish)(&context, raw)
     }
 
-    /// Sends it once. Gives back the encoded parameters, too, where they may be needed again.
+    /// Sends it once, or twice where the server missed headers. Gives back the encoded parameters, too, where they may
+    /// be needed again.
     pub(crate) async fn send(&mut self, members: Members) -> Result<(RawJson, Option<Bytes>), ClientError> {
+        let own = members.len();
+        let (outcome, params) = self.send_once(members).await;
+        let error = match outcome {
+            Ok(result) => return Ok((result, params)),
+            Err(error) => error,
+        };
+        let (Some(repeats), Some(members)) = (
+            &mut self.repeats,
+            params.as_deref().and_then(|all| all.get(..own)),
+        ) else {
+            return Err(error);
+        };
+        if !Box::pin(repeats.learn(&self.client, &error)).await {
+            return Err(error);
+        }
+        let (outcome, params) = self.send_once(Members::again(members)).await;
+        outcome.map(|result| (result, params))
+    }
+
+    async fn send_once(&mut self, members: Members) -> (Result<RawJson, ClientError>, Option<Bytes>) {
         let inner = &*self.client.0;
         let bounds = &inner.bounds;
         let options = &mut self.options;
@@ -219,6 +245,10 @@ impl<T> Request<T> {
             log_level,
             progress: wants_progress.then_some(&id),
         };
+        let param_headers = self
+            .repeats
+            .as_ref()
+            .and_then(|one| one.headers(members.as_bytes()));
         let params = members.close(&meta);
         let kept = params
             .as_ref()
@@ -235,9 +265,9 @@ impl<T> Request<T> {
             id,
             method: self.method.clone(),
             params,
+            param_headers,
         };
-        let result = wire.send(patience, options.on_progress.as_mut()).await?;
-        Ok((result, kept))
+        (wire.send(patience, options.on_progress.as_mut()).await, kept)
     }
 
     /// Writes the arguments of a tool, in place of earlier ones.

@@ -10,6 +10,7 @@ use mcp_types::Revision;
 use crate::error::LinkError;
 use crate::handler::BoxHandler;
 use crate::incoming::Incoming;
+use crate::param_headers::ParamHeaders;
 
 /// A message to send: a method and its encoded parameters.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub struct Outgoing {
     pub method: Cow<'static, str>,
     /// The parameters: one JSON object without raw line breaks, or none.
     pub params: Option<Bytes>,
+    /// Arguments that are repeated in headers, for links that [take](Link::takes_param_headers) them.
+    pub param_headers: Option<ParamHeaders>,
 }
 
 impl Outgoing {
@@ -27,7 +30,15 @@ impl Outgoing {
         Self {
             method: method.into(),
             params,
+            param_headers: None,
         }
+    }
+
+    /// Adds arguments that are repeated in headers.
+    #[must_use]
+    pub fn with_param_headers(mut self, headers: Option<ParamHeaders>) -> Self {
+        self.param_headers = headers;
+        self
     }
 }
 
@@ -58,6 +69,11 @@ pub trait Link: Send + Sync + 'static {
     /// Tells the transport which revision both sides settled on.
     fn negotiated(&self, revision: Revision) {
         let _ = revision;
+    }
+
+    /// Whether arguments that a tool's schema marks are to be repeated in headers, which is so on HTTP.
+    fn takes_param_headers(&self) -> bool {
+        false
     }
 
     /// Waits until the connection is gone, and says why.
@@ -117,6 +133,7 @@ trait DynLink: Send + Sync {
     fn open(&self, id: RequestId, call: Outgoing) -> Boxed<'_, Result<Incoming, LinkError>>;
     fn notify(&self, note: Outgoing) -> Boxed<'_, Result<(), LinkError>>;
     fn negotiated(&self, revision: Revision);
+    fn takes_param_headers(&self) -> bool;
     fn closed(&self) -> Boxed<'_, Closed>;
     fn close(&self) -> Boxed<'_, Closed>;
 }
@@ -133,6 +150,9 @@ impl<L: Link> DynLink for L {
     }
     fn negotiated(&self, revision: Revision) {
         Link::negotiated(self, revision);
+    }
+    fn takes_param_headers(&self) -> bool {
+        Link::takes_param_headers(self)
     }
     fn closed(&self) -> Boxed<'_, Closed> {
         Box::pin(Link::closed(self))
@@ -176,6 +196,11 @@ impl BoxLink {
     /// [`Link::negotiated`].
     pub fn negotiated(&self, revision: Revision) {
         self.0.negotiated(revision);
+    }
+
+    /// [`Link::takes_param_headers`].
+    pub fn takes_param_headers(&self) -> bool {
+        self.0.takes_param_headers()
     }
 
     /// [`Link::closed`].

@@ -47,6 +47,23 @@ pub(crate) fn match_body(method: Option<&str>, name: Option<&str>, call: &Call) 
     }
 }
 
+/// What the headers of this name begin with.
+pub(crate) const PARAM: &str = "mcp-param-";
+
+/// The arguments that a request's headers repeat.
+#[cfg(feature = "server")]
+pub(crate) fn param_headers(headers: &http::HeaderMap) -> mcp_exchange::ParamHeaders {
+    let mut found = mcp_exchange::ParamHeaders::new();
+    for (name, value) in headers {
+        let Some(name) = name.as_str().strip_prefix(PARAM) else {
+            continue;
+        };
+        let text = value.to_str().ok().map(str::trim).map(decode);
+        found.push(name, text.and_then(Result::ok).as_deref());
+    }
+    found
+}
+
 /// A text as a header value: itself where it is visible ASCII without white space around it, else `=?base64?...?=`.
 #[cfg(feature = "client")]
 pub(crate) fn encode(text: &str) -> String {
@@ -66,6 +83,17 @@ pub(crate) fn encode(text: &str) -> String {
     }
     out.push_str("?=");
     out
+}
+
+/// Writes the arguments that are repeated.
+#[cfg(feature = "client")]
+pub(crate) fn write_params(headers: &mut http::HeaderMap, params: &mcp_exchange::ParamHeaders) {
+    for (name, value) in params.iter() {
+        let name = HeaderName::from_bytes(format!("{PARAM}{name}").as_bytes());
+        if let (Ok(name), Ok(value)) = (name, http::HeaderValue::from_str(&encode(value))) {
+            headers.insert(name, value);
+        }
+    }
 }
 
 /// -32020.

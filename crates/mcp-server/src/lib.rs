@@ -10,6 +10,7 @@ mod form;
 mod hub;
 mod lists;
 mod output;
+mod param_headers;
 mod prompt;
 mod questions;
 mod resource;

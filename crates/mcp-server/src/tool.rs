@@ -257,7 +257,8 @@ impl<S: Send + Sync + 'static> Tool<S> {
         check_name(&name)?;
         let (schema, enforced) = schema.map_err(|error| BuildError::schema(&name, "input", error))?;
         // A client on HTTP would drop the tool (2026-07-28: server/tools, "x-mcp-header").
-        mcp_schema::header_params(&schema).map_err(|error| BuildError::schema(&name, "input", error))?;
+        let header_params =
+            mcp_schema::header_params(&schema).map_err(|error| BuildError::schema(&name, "input", error))?;
         let input = (!enforced)
             .then(|| Check::compile(&name, "input", &schema))
             .transpose()?;
@@ -274,6 +275,7 @@ impl<S: Send + Sync + 'static> Tool<S> {
         let state = Arc::clone(state);
         let entry = ToolEntry {
             definition,
+            header_params,
             input,
             output: checked_output,
             start: Box::new(move |base, raw| start(base, Arc::clone(&state), raw)),
@@ -295,6 +297,8 @@ fn check_name(name: &str) -> Result<(), BuildError> {
 /// A registered tool.
 pub(crate) struct ToolEntry {
     pub(crate) definition: mcp_types::Tool,
+    /// Arguments that HTTP repeats in headers.
+    pub(crate) header_params: Vec<mcp_schema::HeaderParam>,
     input: Option<Check>,
     output: Option<Check>,
     start: Start,

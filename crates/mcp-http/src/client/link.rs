@@ -160,8 +160,15 @@ impl Shared {
     }
 
     /// One call from its request to its answer. Runs in a task whose end is the end of the call.
-    async fn call(self: Arc<Self>, id: RequestId, call: Call, frame: Bytes, slot: CallSlot) {
-        if let Err(error) = self.carry(&id, &call, frame, &slot).await {
+    async fn call(
+        self: Arc<Self>,
+        id: RequestId,
+        call: Call,
+        headers: HeaderMap,
+        frame: Bytes,
+        slot: CallSlot,
+    ) {
+        if let Err(error) = self.carry(&id, &call, headers, frame, &slot).await {
             slot.lost(error);
         }
     }
@@ -170,10 +177,10 @@ impl Shared {
         self: &Arc<Self>,
         id: &RequestId,
         call: &Call,
+        headers: HeaderMap,
         frame: Bytes,
         slot: &CallSlot,
     ) -> Result<(), LinkError> {
-        let headers = self.headers(Some(call));
         if let Some(pair) = self.pair.get() {
             if headers.contains_key(&names::METHOD) {
                 return Err(LinkError::peer("HTTP+SSE has no stateless revision"));
@@ -465,10 +472,14 @@ impl Link for HttpLink {
             *lock(&shared.handshake) = Some(frame.clone());
         }
         let (slot, mut incoming) = call_slot();
-        let stateless = shared.headers(Some(&request.call)).contains_key(&names::METHOD);
+        let mut headers = shared.headers(Some(&request.call));
+        let stateless = headers.contains_key(&names::METHOD);
+        if let Some(repeated) = call.param_headers.as_ref().filter(|_| stateless) {
+            names::write_params(&mut headers, repeated);
+        }
         let quiet = call.method == method::INITIALIZE;
-        let task =
-            tokio::spawn(Arc::clone(shared).call(id.clone(), request.call, frame, slot)).abort_handle();
+        let carried = Arc::clone(shared).call(id.clone(), request.call, headers, frame, slot);
+        let task = tokio::spawn(carried).abort_handle();
         let weak = Arc::downgrade(shared);
         incoming.on_drop(move |reason| {
             // Dropping the response is the cancel of the stateless era; sessions want to be told.
@@ -503,6 +514,10 @@ impl Link for HttpLink {
             self.0.listen();
         }
         Ok(())
+    }
+
+    fn takes_param_headers(&self) -> bool {
+        true
     }
 
     fn negotiated(&self, revision: Revision) {

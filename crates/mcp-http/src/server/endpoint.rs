@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ALLOW, ORIGIN, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_REQUEST_HEADERS, ALLOW, ORIGIN, VARY,
 };
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use mcp_exchange::{BoxHandler, Handler};
@@ -124,6 +124,8 @@ const NO_SESSION_ID: &str = "Bad Request: Mcp-Session-Id header is required";
 const NO_SESSION: &str = "Session not found";
 /// The longest session id that is looked up.
 const MAX_SESSION_ID: usize = 256;
+/// How many headers a page may ask for.
+const MAX_PARAM_HEADERS: usize = 64;
 
 // A refusal is a response; boxing it to hand it up two levels would cost more than moving it.
 #[expect(clippy::result_large_err)]
@@ -157,7 +159,7 @@ impl Shared {
             Method::POST => self.post(request).await,
             Method::GET => self.get(request.headers()),
             Method::DELETE => self.delete(request.headers()),
-            Method::OPTIONS => preflight(),
+            Method::OPTIONS => preflight(request.headers()),
             _ => self.not_allowed(),
         }
     }
@@ -297,19 +299,30 @@ fn random_id() -> Option<String> {
 }
 
 /// What a browser asks before it lets a page call. The origin was checked; the headers of the answer say so.
-fn preflight() -> Response<Body> {
+fn preflight(asked: &HeaderMap) -> Response<Body> {
     let mut response = answer::bare(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     headers.insert(
         ACCESS_CONTROL_ALLOW_METHODS,
         HeaderValue::from_static("GET, POST, DELETE"),
     );
-    headers.insert(
-        ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static(
-            "Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
-             Last-Event-ID",
-        ),
+    let mut allowed = String::from(
+        "Content-Type, Accept, Authorization, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
+         Last-Event-ID",
     );
+    // There is no pattern for headers whose names the tools make up.
+    let asked = guard::text(asked, &ACCESS_CONTROL_REQUEST_HEADERS).unwrap_or_default();
+    for name in asked.split(',').map(str::trim).take(MAX_PARAM_HEADERS) {
+        if name
+            .get(..names::PARAM.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(names::PARAM))
+        {
+            allowed.push_str(", ");
+            allowed.push_str(name);
+        }
+    }
+    if let Ok(allowed) = HeaderValue::from_str(&allowed) {
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed);
+    }
     response
 }

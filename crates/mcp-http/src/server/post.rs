@@ -112,7 +112,7 @@ impl Shared {
         if modern || ServerInbound::is_stateless(&request.call) {
             return match self.stateless(headers, &request) {
                 Ok(admission) => {
-                    let running = Running::start(&self.handler, request, admission);
+                    let running = Running::start(&self.handler, request, admission, headers);
                     Box::pin(running.respond(self.options.keep_alive))
                 }
                 Err((status, error)) => done(answer::error(status, &request.id, &error)),

@@ -9,16 +9,17 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::{Response, StatusCode};
+use http::{HeaderMap, Response, StatusCode};
 use mcp_exchange::{BoxHandler, Exchange, Reply, ReplyFuture, Scope, ScopeBuilder, StatusHint};
 use mcp_jsonrpc::{ErrorObject, Request, codes};
 use mcp_session::Admission;
+use mcp_types::method;
 use tokio::time::{Instant, Sleep};
 
 use super::answer;
 use super::body::{Body, Events};
 use super::lane::Lane;
-use crate::sse;
+use crate::{names, sse};
 
 pub(crate) struct Running {
     scope: Scope,
@@ -28,13 +29,22 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn start(handler: &BoxHandler, request: Request, admission: Admission) -> Self {
+    pub(crate) fn start(
+        handler: &BoxHandler,
+        request: Request,
+        admission: Admission,
+        headers: &HeaderMap,
+    ) -> Self {
         let lane = Arc::new(Lane::default());
         let scope = ScopeBuilder::new(request.id.clone(), admission.peer, Arc::clone(&lane) as _)
             .progress_token(admission.progress_token)
             .log_level(admission.log_level)
             .build();
-        let exchange = Exchange::new(request, scope.clone());
+        let is_call = request.call.method() == method::TOOLS_CALL;
+        let mut exchange = Exchange::new(request, scope.clone());
+        if is_call {
+            exchange.extensions.insert(names::param_headers(headers));
+        }
         let made = catch_unwind(AssertUnwindSafe(|| handler.call_boxed(exchange)));
         let work = made.unwrap_or_else(|_| {
             let reply = panicked(&scope);

@@ -48,10 +48,15 @@ impl Responder {
     }
 
     pub(crate) async fn call(&self, exchange: Exchange) -> Reply {
-        let Exchange { request, scope, .. } = exchange;
+        let Exchange {
+            request,
+            scope,
+            extensions,
+            ..
+        } = exchange;
         let call = request.call;
         let answer = match call.method() {
-            method::TOOLS_CALL => self.tools_call(&scope, call).await,
+            method::TOOLS_CALL => self.tools_call(&scope, call, extensions.get()).await,
             method::TOOLS_LIST => self.tools_list(&scope, &call),
             method::RESOURCES_READ => self.resources_read(&scope, call).await,
             method::RESOURCES_LIST => self.resources_list(&scope, &call),

@@ -1,11 +1,12 @@
 use std::sync::Arc;
 
-use mcp_exchange::{Reply, Scope};
+use mcp_exchange::{ParamHeaders, Reply, Scope};
 use mcp_jsonrpc::{Call, ErrorObject, ParamKey, RawJson};
 use mcp_types::{CallToolResult, ListToolsResult};
 
 use super::{Answer, Responder, kept};
 use crate::lists::{ListKind, page};
+use crate::param_headers;
 use crate::settings::UnknownTool;
 
 impl Responder {
@@ -31,7 +32,12 @@ impl Responder {
         })
     }
 
-    pub(super) async fn tools_call(&self, scope: &Scope, call: Call) -> Answer {
+    pub(super) async fn tools_call(
+        &self,
+        scope: &Scope,
+        call: Call,
+        headers: Option<&ParamHeaders>,
+    ) -> Answer {
         let lists = self.registry.now();
         if !self.has_tools(&lists) {
             return Err(ErrorObject::method_not_found(call.method()));
@@ -67,6 +73,9 @@ impl Responder {
                 ));
             }
         };
+        if let Some(headers) = headers {
+            param_headers::check(&tool.header_params, headers, &arguments)?;
+        }
         let base = self.base(scope, &call)?;
         let _end = base.end();
         let work = match tool.start(base.clone(), &arguments) {
